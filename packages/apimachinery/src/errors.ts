@@ -29,14 +29,14 @@ export type MachineryErrorCode =
   | 'PatchPrecondition'
 
 /**
- * What this package throws when it is not about an answer of a server (that is a `StatusError`). Callers decide by
- * `code`, never by message: messages are Kubernetes' own words where Kubernetes has some.
+ * An error of this package that is not a response of a server (which is a `StatusError`). Check its
+ * `code`, never its message: messages are Kubernetes' own where it has some.
  */
 export class MachineryError extends CodedError<MachineryErrorCode> {
   override readonly name: string = 'MachineryError'
 }
 
-/** True also for an error made by another copy of this package. With `code`, only for that code. */
+/** True also for an error of another copy of this package. With `code`, only for that code. */
 export const isMachineryError: IsError<MachineryError> = brandErrors(
   MachineryError,
   'coxswain.apimachinery.MachineryError',

@@ -1,6 +1,6 @@
 /**
- * Inputs that nobody means well: pieces of the grammar in any order, up to 100 kB. Readers answer or refuse with an error
- * of their own, read what they wrote, and take no longer than 50 ms. TORTURE_RUNS and TORTURE_SEED make it longer.
+ * Hostile inputs: pieces of the grammar in any order, up to 100 kB. Parsers return or throw an error
+ * of their own, parse what they formatted, and take no longer than 50 ms. TORTURE_RUNS and TORTURE_SEED make it longer.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -63,7 +63,7 @@ const pieces = [
   ...['2026-01-01T00:00:00Z', 'T', 'Z', ':', '::', '1h', '.5s', 'ms', '/', '/24', '10.0.0.1', 'ffff', '%'],
 ]
 
-/** Reads; gives back what it wrote, to be read again, or undefined. */
+/** Parses; returns the formatted value, to be parsed again, or undefined. */
 type Reader = (text: string) => string | undefined
 
 const readers: Readonly<Record<string, Reader>> = {
@@ -100,7 +100,7 @@ function input(random: Random): string {
   return text.slice(0, length)
 }
 
-/** The processor time of the fastest of a few tries: others may be busy. */
+/** The processor time of the fastest of a few tries: the machine may be busy. */
 function milliseconds(run: () => void): number {
   let best = Number.POSITIVE_INFINITY
   for (let i = 0; i < 6 && best > budget; i++) {
@@ -123,7 +123,7 @@ function attempt(reader: Reader, text: string): string | undefined {
 
 describe('hostile inputs', () => {
   for (const [name, reader] of Object.entries(readers)) {
-    it(`do not upset the readers of ${name}`, () => {
+    it(`do not break the parsers of ${name}`, () => {
       const prototype = Object.getOwnPropertyNames(Object.prototype)
       const random = createSeededRandom(seed)
       for (let run = 0; run < runs; run++) {

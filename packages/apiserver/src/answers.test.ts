@@ -75,7 +75,7 @@ async function start() {
   }
 }
 
-describe('JSON answers', () => {
+describe('JSON responses', () => {
   it('end in a newline: objects, lists, Tables, discovery and errors', async () => {
     await using server = await start()
     await server.fill(1)
@@ -99,7 +99,7 @@ describe('JSON answers', () => {
     }
   })
 
-  it('have one newline, wherever an object was served before', async () => {
+  it('have one newline, even when the object was served before', async () => {
     await using server = await start()
     await server.fill(2)
     const alone = await server.read(`${configMaps}/c-000`)
@@ -109,7 +109,7 @@ describe('JSON answers', () => {
     assert.equal((await server.read(configMaps)).text.split('\n').length, 2)
   })
 
-  it('are indented for people, without a line end', async () => {
+  it('are indented for people, without a trailing newline', async () => {
     await using server = await start()
     await server.fill(60)
     for (const [url, headers] of [
@@ -157,7 +157,7 @@ describe('large lists', () => {
   const partial = 'as=PartialObjectMetadataList;v=v1;g=meta.k8s.io'
   const table = 'as=Table;v=v1;g=meta.k8s.io'
 
-  it('are streamed in every encoding and form, and say the same', async () => {
+  it('are streamed in every encoding and form, with the same content', async () => {
     await using server = await start()
     await server.fill(180)
     for (const [form, key] of [
@@ -181,7 +181,7 @@ describe('large lists', () => {
     }
   })
 
-  it('are whole when they are small or empty', async () => {
+  it('are sent in one chunk when they are small or empty', async () => {
     await using server = await start()
     for (const count of [0, 2]) {
       await server.fill(count)
@@ -204,7 +204,7 @@ describe('large lists', () => {
 describe('OpenAPI documents', () => {
   const apps = '/openapi/v3/apis/apps/v1'
 
-  it('bear the hash that leads to them, and never change under it', async () => {
+  it('have the hash of their URL, and never change under it', async () => {
     await using server = await start()
     const { paths } = JSON.parse((await server.read('/openapi/v3')).text)
     for (const name of ['api/v1', 'apis', 'apis/apps/v1']) {
@@ -224,7 +224,7 @@ describe('OpenAPI documents', () => {
     }
   })
 
-  it('are served in protobuf under both names, with the hash of the JSON', async () => {
+  it('are served in protobuf under both media types, with the hash of the JSON', async () => {
     await using server = await start()
     const json = await server.read(apps)
     for (const separator of ['.', '@']) {
@@ -254,7 +254,7 @@ describe('OpenAPI documents', () => {
     assert.ok(after['apis/b.example.com/v1'])
   })
 
-  it('go out compressed where that is accepted, and streamed where it is not', async () => {
+  it('are compressed for clients that accept gzip, and streamed for others', async () => {
     await using server = await start()
     const packed = await server.read('/openapi/v2', { 'accept-encoding': 'gzip' })
     assert.equal(packed.headers['content-encoding'], 'gzip')
@@ -267,7 +267,7 @@ describe('OpenAPI documents', () => {
 })
 
 describe('watches', () => {
-  it('are not to be had in YAML', async () => {
+  it('are not available in YAML', async () => {
     await using server = await start()
     await server.define('a.example.com')
     await server.world.settle()
@@ -284,7 +284,7 @@ describe('watches', () => {
     }
   })
 
-  it('of the old path take the options of a list, unless they say watch', async () => {
+  it('of the legacy path take the options of a list, unless they set watch', async () => {
     await using server = await start()
     const query = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=1'
     const old = await server.read(`/api/v1/watch/pods?${query}`)

@@ -1,4 +1,4 @@
-/** What a server must refuse, and how: one row an input. Families that need sockets are in `@coxswain/wire`. */
+/** Inputs that a server must reject, and how: one row per input. Those that need sockets are in `@coxswain/wire`. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { createRealEnv, TaskGroup } from '@coxswain/kit'
@@ -35,7 +35,7 @@ const bomb = [
 ].join('\n')
 const operations = (count: number) =>
   `[${Array(count).fill('{"op":"test","path":"/data/a","value":"b"}').join(',')}]`
-const definition = (pattern: string) => ({
+const crd = (pattern: string) => ({
   metadata: { name: 'things.example.com' },
   spec: {
     group: 'example.com',
@@ -79,7 +79,7 @@ const rows: readonly Row[] = [
     reason: 'Unauthorized',
   },
   {
-    what: 'a proxy header from nobody',
+    what: 'a proxy header from a client without a certificate',
     path: maps,
     as: 'anonymous',
     headers: { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' },
@@ -116,7 +116,7 @@ const rows: readonly Row[] = [
   },
   { what: 'an unknown group', path: '/apis/made.up/v1/things', status: 404 },
   { what: 'an unknown resource', path: '/api/v1/made', status: 404, reason: 'NotFound' },
-  { what: 'a method nobody has', method: 'BREW', path: maps, status: 405 },
+  { what: 'an unknown method', method: 'BREW', path: maps, status: 405 },
   {
     what: 'a body past the limit',
     method: 'POST',
@@ -383,10 +383,10 @@ const rows: readonly Row[] = [
     status: 404,
   },
   { what: 'deleting the namespace default', method: 'DELETE', path: namespace, status: 403 },
-  { what: 'a pattern that looks ahead', method: 'POST', path: crds, body: definition('(?=x)'), status: 422 },
-  { what: 'a pattern that looks back', method: 'POST', path: crds, body: definition('(a)\\1'), status: 422 },
-  { what: 'a log of nobody', path: `${namespace}/pods/missing/log`, status: 404 },
-  { what: 'a terminal of nobody', method: 'POST', path: `${namespace}/pods/missing/exec`, status: 404 },
+  { what: 'a pattern that looks ahead', method: 'POST', path: crds, body: crd('(?=x)'), status: 422 },
+  { what: 'a pattern that looks back', method: 'POST', path: crds, body: crd('(a)\\1'), status: 422 },
+  { what: 'the log of a missing pod', path: `${namespace}/pods/missing/log`, status: 404 },
+  { what: 'an exec into a missing pod', method: 'POST', path: `${namespace}/pods/missing/exec`, status: 404 },
   {
     what: 'an object with the prototype as a key',
     method: 'POST',
@@ -456,12 +456,12 @@ describe('bad inputs', () => {
     })
   }
 
-  it('a pattern that takes exponential time elsewhere: accepted, and quick', async () => {
+  it('a pattern that takes exponential time elsewhere: accepted, and fast', async () => {
     const made = await send({
       what: '',
       method: 'POST',
       path: crds,
-      body: definition('^(a+)+$'),
+      body: crd('^(a+)+$'),
       status: 201,
     })
     assert.equal(made.status, 201)

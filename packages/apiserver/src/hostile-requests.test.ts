@@ -27,7 +27,7 @@ interface Hostile {
 
 const length = 100_000
 
-/** Each is different for each number, in everything that a client chooses. */
+/** Each differs for each number, in everything that a client chooses. */
 const shapes: readonly ((index: number) => Hostile)[] = [
   index => ({ method: 'GET', path: `${'/'.repeat(length + index)}metrics` }),
   index => ({ method: 'GET', path: `/healthz${'/'.repeat(length + index)}` }),
@@ -86,7 +86,7 @@ async function start() {
   }
 }
 
-describe('requests made up to fill the memory', () => {
+describe('requests that try to exhaust the memory', () => {
   it('leave neither /metrics nor the heap larger', async () => {
     await using server = await start()
     const round = async (from: number, to: number) => {
@@ -116,7 +116,7 @@ describe('requests made up to fill the memory', () => {
     assert.ok(grown < 16 * 1024 ** 2, `${Math.round(grown / 1024 ** 2)} MiB more on the heap`)
   })
 
-  it('get no further with names that every object has', async () => {
+  it('cannot reach names of Object.prototype', async () => {
     await using server = await start()
     const text = async (hostile: Hostile, peer?: typeof admin) => {
       const { status, headers, body } = await server.send(hostile, peer)

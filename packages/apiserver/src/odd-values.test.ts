@@ -1,4 +1,4 @@
-/** Values that a typed client never sends and Go takes: null for anything, and whole numbers beyond 2^53. */
+/** Values that a typed client never sends and Go accepts: null for anything, and integers beyond 2^53. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery/json'
@@ -142,7 +142,7 @@ function placesOf(value: unknown, at: readonly Step[] = []): (readonly Step[])[]
 const valueAt = (value: unknown, [first, ...rest]: readonly Step[]): unknown =>
   first === undefined ? value : valueAt((value as Record<Step, unknown>)[first], rest)
 
-/** The JSON of `value` with `text` in one place; without it when `text` is undefined. */
+/** The JSON of `value` with `text` in one place; without that member when `text` is undefined. */
 function rewrite(value: JsonObject, place: readonly Step[], text: string | undefined): string {
   const copy = JSON.parse(JSON.stringify(value)) as JsonObject
   const holder = valueAt(copy, place.slice(0, -1)) as Record<Step, unknown>
@@ -152,7 +152,7 @@ function rewrite(value: JsonObject, place: readonly Step[], text: string | undef
   return JSON.stringify(copy).replace('"@here"', text ?? '')
 }
 
-/** Members of structs: null there is absence. In a list or a map it is the zero value of the element. */
+/** Members of structs: null there means absent. In a list or a map it is the zero value of the element. */
 const maps = new Set(['labels', 'matchLabels', 'selector', 'requests', 'limits', 'properties'])
 const isMember = (place: readonly Step[]): boolean =>
   typeof place.at(-1) === 'string' && !maps.has(String(place.at(-2)))
@@ -177,7 +177,7 @@ async function create(url: string, text: string) {
 
 for (const [url, body] of samples) {
   describe(`POST ${url}`, () => {
-    it('takes null for absence, wherever it stands', async () => {
+    it('accepts null as absent in every position', async () => {
       for (const place of placesOf(body)) {
         const withNull = await create(url, rewrite(body, place, 'null'))
         assert.ok(withNull.status < 500, `${place.join('.')}: ${withNull.text}`)
@@ -187,7 +187,7 @@ for (const [url, body] of samples) {
       }
     })
 
-    it('takes or rejects the largest number, wherever a number stands', async () => {
+    it('accepts or rejects the largest number in every position', async () => {
       for (const place of placesOf(body).filter(at => typeof valueAt(body, at) === 'number')) {
         const answer = await create(url, rewrite(body, place, '9223372036854775807'))
         assert.ok(answer.status < 500, `${place.join('.')}: ${answer.text}`)
@@ -196,7 +196,7 @@ for (const [url, body] of samples) {
   })
 }
 
-describe('a definition whose schema has numbers beyond 2^53', () => {
+describe('a CRD whose schema has numbers beyond 2^53', () => {
   it('leaves the OpenAPI documents of the server readable', async () => {
     const [, body] = samples.find(([url]) => url.startsWith(crds))!
     const number = { type: 'integer', minimum: '@min', maximum: '@max', default: '@max' }

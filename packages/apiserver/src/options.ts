@@ -20,9 +20,10 @@ import type { WebhookAuthentication } from './outbound/webhook-client.ts'
 import type { Compression } from './request/compression.ts'
 import type { Advertised, ClusterNetwork } from './request/context.ts'
 
+/** The options of an API server, by concern. */
 export interface ApiServerOptions {
   readonly env: Env
-  /** Everything the server knows. It belongs to the caller, who closes it after `run` has ended. */
+  /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
   readonly store: Store
   /** How requests are authenticated. @default by client certificate */
   readonly authentication?: AuthenticationOptions
@@ -42,12 +43,13 @@ export interface ApiServerOptions {
   readonly audit?: Auditing
   /** Served at `/metrics`; pass one to add metrics of the process. @default a registry of the server's own */
   readonly metrics?: MetricsRegistry
-  /** Checks for `kubectl get componentstatuses` besides the store, by name. @default none */
+  /** Components for `kubectl get componentstatuses` besides the store, by name. @default none */
   readonly components?: Readonly<Record<string, ComponentCheck>>
-  /** What the core leaves to the platform it runs on. @default nothing */
+  /** Platform-specific functions. @default none */
   readonly platform?: PlatformOptions
 }
 
+/** The admission chain and its credentials. */
 export interface AdmissionOptions {
   /** In the order in which they run. @default {@link defaultAdmissionPlugins} */
   readonly plugins?: readonly AdmissionPlugin[]
@@ -60,6 +62,7 @@ export interface AdmissionOptions {
   readonly checkPolicyTypes?: boolean
 }
 
+/** How many requests run at once, and whether others wait. */
 export interface LimitOptions {
   /** Requests served at once. @default 400 that read and 200 that write */
   readonly inFlight?: Partial<InFlightLimits>
@@ -70,6 +73,7 @@ export interface LimitOptions {
   readonly priorityAndFairness?: boolean
 }
 
+/** How kubelets and Pods are reached. */
 export interface NodeOptions {
   /** A direct connection to kubelets in this process: logs, exec, attach and port-forward. @default none */
   readonly connection?: NodeConnection
@@ -81,6 +85,7 @@ export interface NodeOptions {
   readonly acceptSpdy?: AcceptSpdy
 }
 
+/** The addresses of Services and of the API server itself. */
 export interface NetworkOptions {
   /** The CIDR of service addresses; two of different families, separated by a comma, for dual-stack. @default 10.96.0.0/12 */
   readonly serviceClusterIpRange?: string
@@ -91,7 +96,7 @@ export interface NetworkOptions {
   readonly advertise?: () => Advertised | Promise<Advertised>
 }
 
-/** What the core has no means for. `@coxswain/apiserver/node` and `@coxswain/wire/node` have them for Node.js. */
+/** Functions that the core cannot implement. `@coxswain/apiserver/node` and `@coxswain/wire/node` have them for Node.js. */
 export interface PlatformOptions {
   /** Compresses large answers for clients that accept gzip. @default answers are not compressed */
   readonly compression?: Compression
@@ -101,7 +106,7 @@ export interface PlatformOptions {
   readonly verifySignature?: VerifySignature
 }
 
-/** {@link ApiServerOptions} with every default filled in; what is undefined is switched off. */
+/** {@link ApiServerOptions} with every default filled in; undefined means disabled. */
 export interface ResolvedOptions {
   readonly env: Env
   readonly store: Store

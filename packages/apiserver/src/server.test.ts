@@ -72,7 +72,7 @@ describe('createApiServer', () => {
     assert.equal((await server.send('GET', '/api/v1/namespaces/default/configmaps/a')).status, 404)
   })
 
-  it('empties a collection of the cluster, not every second object of it', async () => {
+  it('deletes a whole cluster-scoped collection, not every second object of it', async () => {
     await using server = await start()
     const url = '/apis/rbac.authorization.k8s.io/v1/clusterroles'
     assert.ok((await server.send('GET', url)).body.items.length > 60)

@@ -43,8 +43,7 @@ import { createPolicyStatusLoop } from './post-start/policy-status.ts'
 import { createAddressLoop } from './post-start/repair-allocations.ts'
 import { Reader } from './read/read.ts'
 import { createBuiltinConventions } from './registry/builtin-conventions.ts'
-import { Registry } from './registry/registry.ts'
-import { createServedResource } from './registry/served-resource.ts'
+import { createServedResource, Registry } from './registry/registry.ts'
 import type { RequestContext } from './request/context.ts'
 import { compose, type Filter } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
@@ -62,17 +61,18 @@ const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE
 
 /** An API server without a socket: give its `handler` to a transport. */
 export interface ApiServer {
-  /** What every request passes before its handler, first to last. */
+  /** The filters of every request, first to last. */
   readonly filters: readonly string[]
   readonly handler: Handler
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
-  /** From now on `/readyz` fails, and every watch ends; what is under way goes on. For a server that is about to stop. */
+  /** Fails `/readyz` and ends every watch; other requests continue. For a server that is about to stop. */
   drain(): void
   /** Loads the store, serves until `signal` aborts, and resolves when everything has stopped. */
   run(signal: AbortSignal): Promise<void>
 }
 
+/** Creates an API server; nothing starts before `run`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const resolved = resolveOptions(options)
   const { env, store, metrics, outbound, audit, nodes } = resolved
@@ -146,7 +146,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     ? new FlowControl({ env, cache, registry }, inFlight.readOnly + inFlight.mutating)
     : undefined
   if (flow) registerFlowMetrics(metrics, flow)
-  // With priority and fairness requests are only counted here.
+  // With priority and fairness, this filter only counts requests.
   const inFlightLimit = createInFlightLimit(flow ? noLimits : inFlight)
   registerServerMetrics(metrics, registry, inFlightLimit)
   /** Every request passes these, first to last. */
@@ -241,8 +241,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
-        const definitions = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, definitions)
+        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
+        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
         crds.loadEstablished()
         spawn(crds)
         group.spawn(cancel => compactHistory(store, env, cancel))

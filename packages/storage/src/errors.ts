@@ -1,6 +1,6 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
-/** Why a store could not do what was asked. The package README says what to do about each. */
+/** Why a store operation failed. The package README says what to do about each. */
 export type StoreErrorCode =
   | 'Compacted'
   | 'FutureRevision'
@@ -33,13 +33,14 @@ export const storeErrorCodes: readonly StoreErrorCode[] = [
   'NewerFormat',
 ]
 
+/** The cause of a StoreError and what else is known of it. */
 export interface StoreErrorOptions {
   readonly cause?: unknown
-  /** With `Compacted`: the oldest revision that can still be asked for, where it is known. */
+  /** With `Compacted`: the oldest revision that can still be read, if it is known. */
   readonly compactedRevision?: number
 }
 
-/** Decide with {@link isStoreError}, never with `instanceof`: two copies of the package may be loaded. */
+/** Check with {@link isStoreError}, never with `instanceof`: two copies of the package may be loaded. */
 export class StoreError extends CodedError<StoreErrorCode> {
   override readonly name = 'StoreError'
   readonly compactedRevision: number | undefined
@@ -53,22 +54,22 @@ export class StoreError extends CodedError<StoreErrorCode> {
 /** With `code`, only for that code. */
 export const isStoreError: IsError<StoreError> = brandErrors(StoreError, 'coxswain.StoreError')
 
-/** History before the revision asked for is gone: read the present state and go on from there. */
+/** The requested revision was compacted: read the current state and continue from there. */
 export function isCompacted(error: unknown): error is StoreError {
   return isStoreError(error, 'Compacted')
 }
 
-/** The revision asked for does not exist yet. */
+/** The requested revision does not exist yet. */
 export function isFutureRevision(error: unknown): error is StoreError {
   return isStoreError(error, 'FutureRevision')
 }
 
-/** The consumer of a watch lags too far behind: watch again from where it stopped, or read anew. */
+/** The consumer of a watch lags too far behind: resume the watch where it stopped, or read again. */
 export function isSlowWatcher(error: unknown): error is StoreError {
   return isStoreError(error, 'SlowWatcher')
 }
 
-/** The write may or may not have happened, now or later: read before trying again. */
+/** The write may or may not have happened, now or later: read before retrying. */
 export function isUnknownOutcome(error: unknown): error is StoreError {
   return isStoreError(error, 'UnknownOutcome')
 }

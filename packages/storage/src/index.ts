@@ -1,5 +1,5 @@
 /**
- * A revisioned key-value store in the terms of etcd, and the back end that needs nothing: memory.
+ * A revisioned key-value store in the terms of etcd, and the back end without dependencies: memory.
  *
  *   createMemoryStore({ env })        here
  *   openSqliteStore({ directory })    @coxswain/storage/sqlite

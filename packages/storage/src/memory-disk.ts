@@ -17,8 +17,8 @@ interface Entry {
 }
 
 /**
- * What a memory store keeps when it crashes: the durable state and its history. Give it to the next store to go on.
- * Values are shared with whoever wrote and reads them, never copied.
+ * What survives a crash of a memory store: the durable state and its history. Pass it to the next store.
+ * Values are shared with their writers and readers, never copied.
  */
 export class MemoryDisk {
   readonly #entries = new SortedMap<Entry>()
@@ -41,7 +41,7 @@ export class MemoryDisk {
     return this.#log
   }
 
-  /** The expiries of present keys. */
+  /** The expiries of existing keys. */
   get expiries(): ReadonlyMap<string, Expiry> {
     return this.#expiries
   }
@@ -61,7 +61,7 @@ export class MemoryDisk {
     return entry && stateAt(entry, revision)
   }
 
-  /** Keys with start <= key < end, in order, as long as `visit` returns true. */
+  /** Visits keys with start <= key < end, in order, as long as `visit` returns true. */
   scan(span: Span, revision: number, visit: (kv: KeyValue) => boolean): void {
     const { start, end } = span
     this.#entries.scan(start, entry => {
@@ -82,28 +82,28 @@ export class MemoryDisk {
     return count
   }
 
-  /** Makes `commit`, whose revision is the next, durable. */
+  /** Makes `commit`, whose revision is the next one, durable. */
   apply(commit: Commit, expiries: readonly Expiry[]): void {
     for (const change of commit.changes) this.#change(change, commit.revision)
     for (const expiry of expiries) this.#expiries.set(expiry.key, expiry)
     this.#log.push(commit)
   }
 
-  /** Compacts what has fallen out of `window`. True if anything has. */
+  /** Compacts what is outside `window`. Returns whether anything was. */
   trim(window: HistoryWindow, now: number): boolean {
     const before = this.#compacted
     while (this.#log.exceeds(window, now)) this.compact(this.#log.first + 1)
     return this.#compacted > before
   }
 
-  /** Commits at `revision` stay, with what stood before them. */
+  /** Commits at `revision` stay, with their previous values. */
   compact(revision: number): void {
     if (revision <= this.#compacted) return
     this.#compacted = revision
     while (this.#log.first < revision && this.#log.size > 0) {
       for (const change of this.#log.shift()!.changes) this.#forget(keyOf(change), revision)
     }
-    // What the commit at `revision` deleted is gone from then on.
+    // What the commit at `revision` deleted is absent from then on.
     for (const change of this.#log.at(revision)?.changes ?? []) this.#forget(keyOf(change), revision)
   }
 
@@ -121,7 +121,7 @@ export class MemoryDisk {
     if (!kv) this.#deleted.set(entry)
   }
 
-  /** Drops the states of `key` that nobody can read when `revision` is the oldest. */
+  /** Drops the states of `key` that no read can reach when `revision` is the oldest. */
   #forget(key: string, revision: number): void {
     const entry = this.#entries.get(key)
     if (!entry) return

@@ -23,8 +23,8 @@ function createWorld(seed = 1): { world: VirtualWorld; store: MemoryStore } {
   return { world, store: createMemoryStore({ env: world }) }
 }
 
-describe('a memory store whose commits take time', () => {
-  it('shows nothing before it is durable, but checks conditions against what is to be', async () => {
+describe('a memory store with slow commits', () => {
+  it('shows nothing before it is durable, but checks conditions against the pending state', async () => {
     const { world, store } = createWorld()
     store.delayCommits(100)
     const first = put(store, '/a', '1', 0)
@@ -58,24 +58,24 @@ describe('a memory store whose commits take time', () => {
     assert.deepEqual(await Promise.all(writes).then(all => all.map(({ revision }) => revision)), [2, 3, 4, 5])
   })
 
-  it('tells watches only what is durable', async () => {
+  it('delivers only durable changes to watches', async () => {
     const { world, store } = createWorld()
     store.delayCommits(100)
-    const told: number[] = []
+    const delivered: number[] = []
     const watch = store.watch('/', {})[Symbol.asyncIterator]()
-    const next = watch.next().then(({ value }) => told.push((value as WatchBatch).revision))
+    const next = watch.next().then(({ value }) => delivered.push((value as WatchBatch).revision))
     const write = put(store, '/a', '1')
     await world.advance(90)
-    assert.deepEqual(told, [])
+    assert.deepEqual(delivered, [])
     await world.advance(20)
     await Promise.all([write, next])
-    assert.deepEqual(told, [2])
+    assert.deepEqual(delivered, [2])
     await watch.return?.()
   })
 })
 
-describe('a memory store whose disk fails', () => {
-  it('fails the commit, everything built on it and every later write, and goes on reading', async () => {
+describe('a memory store with a failing disk', () => {
+  it('fails the commit, everything that depends on it and every later write, and continues reading', async () => {
     const { world, store } = createWorld()
     await world.run(put(store, '/a', '1'))
     store.delayCommits(10)
@@ -95,7 +95,7 @@ describe('a memory store whose disk fails', () => {
     assert.equal((await store.status()).revision, 2)
   })
 
-  it('takes writes again when it is opened again', async () => {
+  it('accepts writes again when it is opened again', async () => {
     const { world, store } = createWorld()
     store.failWrites()
     await assert.rejects(world.run(put(store, '/a', '1')), hasCode('Failed'))
@@ -129,7 +129,7 @@ describe('a memory store that crashes', () => {
     assert.equal((await reopened.status()).revision, 2)
   })
 
-  it('may have kept the commit that was under way', async () => {
+  it('may have kept the commit in progress', async () => {
     const reopened = await crashDuringWrite(true)
     assert.equal(await text(reopened, '/a'), '2')
     assert.equal(await text(reopened, '/b'), undefined)
@@ -181,7 +181,7 @@ describe('a memory store in a virtual world', () => {
     return { steps: steps.join(), seen: seen.join() }
   }
 
-  it('does the same for the same seed, and something else for another', async () => {
+  it('behaves the same for the same seed, and differently for another', async () => {
     const [one, again, other] = [await run(1), await run(1), await run(2)]
     assert.deepEqual(one, again)
     assert.notEqual(one.seen, other.seen)

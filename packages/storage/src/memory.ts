@@ -21,29 +21,31 @@ import type {
   WatchOptions,
 } from './store.ts'
 
+/** Options of {@link createMemoryStore}. */
 export interface MemoryStoreOptions {
   readonly env: Env
-  /** What an earlier store left behind. @default an empty one */
+  /** The disk of an earlier store. @default an empty one */
   readonly disk?: MemoryDisk
-  /** How much of the past stays readable. */
+  /** How much history is kept. */
   readonly history?: Partial<HistoryWindow>
   readonly watch?: Partial<WatchLimits>
 }
 
+/** How a simulated crash treats the commit in progress. */
 export interface CrashOptions {
-  /** Whether the commit that is under way got to the disk all the same. @default chance decides */
+  /** Whether the commit in progress reached the disk anyway. @default random */
   readonly keepPending?: boolean
 }
 
-/** A store in memory, and what tests and the simulator can do to it. */
+/** A store in memory, with fault injection for tests and the simulator. */
 export interface MemoryStore extends Store {
-  /** Survives `crash` and `close`: give it to the next store. */
+  /** Survives `crash` and `close`: pass it to the next store. */
   readonly disk: MemoryDisk
-  /** The commit under way, or the next one, fails; from then on every write is refused. Reads go on. */
+  /** Makes the current or next commit fail; from then on every write is rejected. Reads continue. */
   failWrites(cause?: unknown): void
-  /** Every later commit takes so long. */
+  /** Every later commit takes this long. */
   delayCommits(ms: number): void
-  /** Stops at once: what is not durable is lost, its writers see `UnknownOutcome`, watches end with `Closed`. */
+  /** Stops at once: what is not durable is lost, its writers get `UnknownOutcome`, watches end with `Closed`. */
   crash(options?: CrashOptions): void
 }
 
@@ -67,15 +69,15 @@ class Memory implements MemoryStore {
   readonly #window: HistoryWindow
   readonly #hub: WatchHub
   readonly #lane: Lane
-  /** What transactions that are not yet durable make of the keys they touch. */
+  /** The results of transactions that are not yet durable, by key. */
   readonly #head = new Map<string, { readonly revision: number; readonly kv: KeyValue | undefined }>()
   #headRevision: number
-  /** Waits for the commit under way; then all of it goes together. */
+  /** Waits for the commit in progress; all of it is committed together. */
   #queue: Pending[] = []
   #underWay: readonly Pending[] | undefined
   #delay = 0
   readonly #expiries = new ExpiryQueue()
-  /** Set by `failWrites`, and then by the commit that failed for it. */
+  /** Set by `failWrites`, and then by the commit that failed because of it. */
   #fault: { readonly cause: unknown } | undefined
   #failed: StoreError | undefined
   #closed = false
@@ -205,7 +207,7 @@ class Memory implements MemoryStore {
     return revision
   }
 
-  /** Decides the outcome on the pending head, and reports it once everything it builds on is durable. */
+  /** Decides the outcome on the pending head, and reports it once everything it depends on is durable. */
   #enqueue(transaction: Transaction): Promise<TransactionResult> {
     const now = this.#env.clock.now()
     const outcome = evaluate(transaction, { head: this.#headRevision, now, read: key => this.#read(key) })
@@ -279,9 +281,9 @@ class Memory implements MemoryStore {
     return commits
   }
 
-  /** A commit failed: so does everything that was decided on the state it would have made. */
+  /** A commit failed: everything decided on its state fails too. */
   #fail(group: readonly Pending[], cause: unknown): void {
-    this.#failed = new StoreError('Failed', 'the store takes no more writes: a commit failed', { cause })
+    this.#failed = new StoreError('Failed', 'the store accepts no more writes: a commit failed', { cause })
     const error = new StoreError('Failed', 'the write could not be made durable', { cause })
     const lost = [...group, ...this.#queue]
     this.#queue = []

@@ -2,14 +2,14 @@ import { concatBytes } from '@coxswain/kit'
 import { TransportError } from './errors.ts'
 import type { WireBody } from './message.ts'
 
-/** Whether a body comes in chunks over time. */
+/** Whether a body is streamed in chunks. */
 export function isStream(body: WireBody | undefined): body is AsyncIterable<Uint8Array> {
   return body !== undefined && Symbol.asyncIterator in body
 }
 
 const nothing = new Uint8Array(0)
 
-/** The whole body as one piece. Rejects with `BadMessage` when it is longer than `limit` bytes. */
+/** The whole body as one chunk. Rejects with `BadMessage` when it is longer than `limit` bytes. */
 export async function readBody(
   body: WireBody | undefined,
   limit: number = Number.POSITIVE_INFINITY,
@@ -27,12 +27,12 @@ export async function readBody(
   return joinChunks(chunks)
 }
 
-/** Tells the sender of a body that nobody will read (the rest of) it. */
+/** Tells the sender of a body that (the rest of) it will not be read. */
 export async function discardBody(body: WireBody | undefined): Promise<void> {
   if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
 }
 
-/** All chunks in one; a single one is not copied. */
+/** Concatenates all chunks; a single one is not copied. */
 export function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
   return chunks.length === 1 ? chunks[0]! : concatBytes(chunks)
 }

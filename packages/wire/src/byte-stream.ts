@@ -1,10 +1,10 @@
 /** A connection: bytes both ways, and nothing else. */
 export interface ByteStream {
-  /** What the other side sends, for one reader. Ends when it closes its side; throws when the connection breaks. */
+  /** What the peer sends, for one reader. Ends when it closes its side; throws when the connection fails. */
   readonly data: AsyncIterable<Uint8Array>
-  /** Resolves when there is room for more; what is written to somebody who has left is dropped. */
+  /** Resolves when more can be written; data for a disconnected peer is dropped. */
   write(chunk: Uint8Array): Promise<void>
-  /** No more is written; what comes is still read. */
+  /** Closes the write side; the read side stays open. */
   end(): void
   destroy(): void
 }

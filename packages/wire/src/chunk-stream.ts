@@ -1,12 +1,12 @@
-/** Chunks that may be on their way to a reader that is busy, as the buffers of a real connection hold them. */
+/** Chunks that may be in flight to a busy reader, like the buffers of a real connection. */
 const chunksInFlight = 16
 
-/** The reader's end of a streamed body. What was delivered before the end or the failure is read first. */
+/** The reader's end of a streamed body. Chunks delivered before the end or the failure are read first. */
 export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
   readonly #onReturn: () => void
   readonly #onTaken: (() => void) | undefined
   readonly #chunks: Uint8Array[] = []
-  /** Chunks that left the sender and were not yet taken by the reader. */
+  /** Chunks that were sent and not yet taken by the reader. */
   #inFlight = 0
   #ended: { readonly error?: unknown } | undefined
   #released = false
@@ -19,7 +19,7 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
     this.#onTaken = onTaken
   }
 
-  /** Says that a chunk is on its way. */
+  /** Records that a chunk is in flight. */
   sent(): void {
     this.#inFlight++
   }
@@ -33,7 +33,7 @@ export class ChunkStream implements AsyncIterableIterator<Uint8Array> {
     }
   }
 
-  /** The sender knows that nobody reads any more: it need not wait for room. */
+  /** The sender knows that the reader has left: it need not wait any more. */
   release(): void {
     this.#released = true
     this.#wakeSender?.()

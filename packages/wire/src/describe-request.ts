@@ -2,7 +2,7 @@ import type { WireRequest } from './message.ts'
 
 const longestText = 1_024
 
-/** Which request it was, for logs. A client's text is cut off: a path may have a megabyte. */
+/** Identifies a request in logs. Client text is truncated: a path may have a megabyte. */
 export function describeRequest({ method, path }: WireRequest): {
   readonly method: string
   readonly path: string

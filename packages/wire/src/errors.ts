@@ -1,30 +1,32 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
-/** Why there is no answer, or only a part of one. */
+/** Why there is no response, or only a part of one. */
 export type TransportErrorCode =
-  /** No connection came about: refused, unreachable, unknown host, proxy said no. */
+  /** The connection failed: refused, unreachable, unknown host, rejected by a proxy. */
   | 'ConnectFailed'
-  /** The peer's certificate, or ours, was not accepted, or the two speak no common protocol. */
+  /** The peer's certificate, or ours, was rejected, or there is no common protocol. */
   | 'TlsFailed'
-  /** The connection went away before the answer was complete. */
+  /** The connection was lost before the response was complete. */
   | 'ConnectionLost'
-  /** Connecting, or waiting for a sign of life, took too long. */
+  /** Connecting, or waiting for a ping, took too long. */
   | 'Timeout'
-  /** What came is not HTTP, or more than we take. */
+  /** The response is not HTTP, or exceeds a limit. */
   | 'BadMessage'
   /** The transport was disposed. */
   | 'Closed'
   /** The port cannot be bound. */
   | 'ListenFailed'
-  /** A certificate, key or certificate request that cannot be read. */
+  /** A certificate, key or certificate request that cannot be parsed. */
   | 'BadCertificate'
 
+/** The cause of a TransportError, and whether the request was sent. */
 export interface TransportErrorOptions {
   readonly cause?: unknown
-  /** Whether the server may have seen the request: sending it again may then do its work twice. @default true */
+  /** Whether the server may have seen the request: retrying it may then do its work twice. @default true */
   readonly sent?: boolean
 }
 
+/** A request without a complete response. Check with {@link isTransportError}. */
 export class TransportError extends CodedError<TransportErrorCode> {
   override readonly name = 'TransportError'
   readonly sent: boolean
@@ -35,7 +37,7 @@ export class TransportError extends CodedError<TransportErrorCode> {
   }
 }
 
-/** True for the errors of any copy of this package; with `code`, for that one only. */
+/** True for the errors of any copy of this package; with `code`, for that code only. */
 export const isTransportError: IsError<TransportError> = brandErrors(
   TransportError,
   'coxswain.wire.TransportError',

@@ -6,21 +6,21 @@ export function getHeader(headers: WireHeaders, name: string): string | undefine
   return typeof value === 'object' ? value[0] : value
 }
 
-/** Every value of a header as it was sent: none, one, or several. */
+/** Every value of a header as sent: none, one, or several. */
 export function getHeaderValues(headers: WireHeaders, name: string): readonly string[] {
   const value = headers[name]
   if (value === undefined) return []
   return typeof value === 'object' ? value : [value]
 }
 
-/** A media type and its parameters, both in lower case (values as they are). */
+/** A media type and its parameters, both in lower case (parameter values unchanged). */
 export interface MediaType {
-  /** `application/json`; empty when it cannot be read. */
+  /** `application/json`; empty when it cannot be parsed. */
   readonly type: string
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** Reads `application/json;charset=utf-8`. */
+/** Parses `application/json;charset=utf-8`. */
 export function parseMediaType(value: string): MediaType {
   const [first = '', ...rest] = splitOutsideQuotes(value, ';')
   const type = first.trim().toLowerCase()
@@ -34,7 +34,7 @@ export function parseMediaType(value: string): MediaType {
   return { type, parameters }
 }
 
-/** Splits a header's list of values at commas that are not inside quotes. */
+/** Splits a header's list of values at commas outside quotes. */
 export function splitHeaderList(value: string): string[] {
   return splitOutsideQuotes(value, ',')
     .map(part => part.trim())

@@ -27,7 +27,7 @@ function streamOf(response: WireResponse): AsyncIterator<Uint8Array> {
 const env = createRealEnv()
 
 describe('the transport without sockets', () => {
-  it('hands the request over and the answer back, with the peer it was given', async () => {
+  it('passes the request and the response, with the given peer', async () => {
     const peer = { commonName: 'admin', organizations: ['system:masters'], notAfter: 0 }
     let seen: WireRequest | undefined
     await using transport = createInProcessTransport(
@@ -47,7 +47,7 @@ describe('the transport without sockets', () => {
     )
   })
 
-  it('shares no bytes: neither side sees what the other does to its own', async () => {
+  it('shares no bytes: neither side sees changes of the other', async () => {
     const cached = bytes('cached')
     let received: Uint8Array | undefined
     await using transport = createInProcessTransport(async request => {
@@ -62,7 +62,7 @@ describe('the transport without sockets', () => {
     assert.equal(string(cached), 'cached')
   })
 
-  it('ignores a peer that the client claims', async () => {
+  it('ignores a peer that the client sets', async () => {
     await using transport = createInProcessTransport(
       async request => ({ status: request.peer ? 500 : 200, headers: {} }),
       env,
@@ -71,7 +71,7 @@ describe('the transport without sockets', () => {
     assert.equal((await transport.send(requestOf({ peer }))).status, 200)
   })
 
-  it('turns a broken handler and a broken stream into a lost connection', async () => {
+  it('turns a failing handler and a failing stream into a lost connection', async () => {
     await using broken = createInProcessTransport(async () => {
       throw new Error('bug')
     }, env)
@@ -89,7 +89,7 @@ describe('the transport without sockets', () => {
     assert.equal((await chunks.next()).done, true)
   })
 
-  it('tells the server when the client aborts, and the client its own reason', async () => {
+  it("aborts the server's signal when the client aborts, and rejects with the client's own reason", async () => {
     const seen: string[] = []
     const handler: Handler = async ({ signal }) => {
       async function* body() {
@@ -110,7 +110,7 @@ describe('the transport without sockets', () => {
     assert.deepEqual(seen, ['aborted'])
   })
 
-  it('tells the server when the client leaves a stream', async () => {
+  it('notifies the server when the client leaves a stream', async () => {
     const left = Promise.withResolvers<void>()
     await using transport = createInProcessTransport(async ({ signal }) => {
       async function* body() {
@@ -130,7 +130,7 @@ describe('the transport without sockets', () => {
     await left.promise
   })
 
-  it('holds a sender back that is faster than its reader', async () => {
+  it('holds back a sender that is faster than its reader', async () => {
     let produced = 0
     await using transport = createInProcessTransport(async () => {
       async function* body() {
@@ -147,7 +147,7 @@ describe('the transport without sockets', () => {
     assert.equal(read, 1000)
   })
 
-  it('fails what is under way when it is disposed, and resolves once the server has stopped', async () => {
+  it('fails requests in flight when it is disposed, and resolves once the server has stopped', async () => {
     let stopped = false
     const transport = createInProcessTransport(async ({ signal }) => {
       await aborted(signal)
@@ -192,7 +192,7 @@ describe('in a virtual world', () => {
     assert.equal(first.filter(label => label === 'answer GET /a').length, 5)
   })
 
-  it('a request that was given up before its turn still arrives, then its abort', async () => {
+  it('a request that was aborted before its turn still arrives, then its abort', async () => {
     const world = new VirtualWorld()
     const events: string[] = []
     const transport = createInProcessTransport(async ({ signal }) => {

@@ -4,24 +4,25 @@ import { ChunkStream } from './chunk-stream.ts'
 import { TransportError } from './errors.ts'
 import type { Handler, PeerCertificate, Transport, WireBody, WireRequest, WireResponse } from './message.ts'
 
+/** The client's identity on an in-process connection. */
 export interface InProcessTransportOptions {
-  /** Who the client is, as if its certificate had been verified. @default no certificate */
+  /** The client's identity, as if its certificate had been verified. @default no certificate */
   readonly peer?: PeerCertificate
   /** @default '127.0.0.1' */
   readonly remoteAddress?: string
-  /** Whoever receives answers only reads their bytes: they need no copy. @default false */
+  /** The receiver of responses only reads their bytes: they need no copy. @default false */
   readonly lendsAnswers?: boolean
 }
 
 /**
- * A connection without sockets: requests go to `handler`, and every request, answer and chunk is a hand-off of
- * `env.scheduler`. As over a socket, bytes are never shared, an abort reaches the other side in its turn, a request
- * that was given up may still arrive, and a handler or stream that fails is a lost connection to the client.
+ * A connection without sockets: requests go to `handler`, and every request, response and chunk is a hand-off of
+ * `env.scheduler`. As over a socket, bytes are never shared, an abort reaches the other side in its turn, an aborted
+ * request may still arrive, and a handler or stream that fails is a lost connection to the client.
  *
- *   client --up lane----> handler          (the request, then perhaps its abort)
+ *   client --up lane----> handler          (the request, then possibly its abort)
  *   client <--down lane-- handler          (the head, then chunk after chunk, then the end)
  *
- * Disposing it fails what is under way and resolves when the server's side has stopped.
+ * Disposing it fails requests in flight and resolves when the server's side has stopped.
  */
 export function createInProcessTransport(
   handler: Handler,
@@ -97,7 +98,7 @@ class Call {
     return this.#answer.promise
   }
 
-  /** The client gives up: it sees `reason` at once, the server in its turn. */
+  /** The client aborts: it sees `reason` at once, the server in its turn. */
   stop(reason: unknown): void {
     if (this.#stopped) return
     this.#stopped = true
@@ -136,7 +137,7 @@ class Call {
     const { status, headers } = response
     const source = body[Symbol.asyncIterator]()
     const stream = new ChunkStream(() =>
-      this.stop(new TransportError('ConnectionLost', 'the client has left')),
+      this.stop(new TransportError('ConnectionLost', 'the client has disconnected')),
     )
     this.#stream = stream
     this.#down.post(() => this.#answer.resolve({ status, headers: { ...headers }, body: stream }))
@@ -161,7 +162,7 @@ class Call {
 }
 
 function lostConnection(cause: unknown): TransportError {
-  return new TransportError('ConnectionLost', 'the server broke off', { cause })
+  return new TransportError('ConnectionLost', 'the server closed the connection', { cause })
 }
 
 function copyBody(body: Uint8Array | readonly Uint8Array[]): WireBody {

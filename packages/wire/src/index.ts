@@ -1,5 +1,5 @@
 /**
- * Requests and responses as plain records, and the ways to carry them.
+ * Requests and responses as plain records, and the transports for them.
  *
  *   client -> Transport -> ... -> Handler -> server
  *

@@ -1,104 +1,107 @@
-/** A request as the server sees it and as a client sends it. Owned by the receiver once handed over. */
+/** A request, as a client sends it and a server receives it. Owned by the receiver once handed over. */
 export interface WireRequest {
   /** Upper case. */
   readonly method: string
-  /** As on the wire: still percent-encoded, without the query, never normalised. */
+  /** As on the wire: percent-encoded, without the query, never normalised. */
   readonly path: string
   /** What follows the `?`, still encoded; empty when there is none. */
   readonly query: string
   readonly headers: WireHeaders
   readonly body?: Uint8Array
-  /** The body was longer than the server takes; it was not kept, and `body` is absent. The answer is a 413. */
+  /** The body exceeded the server's limit; it was not kept, and `body` is absent. The response is a 413. */
   readonly bodyTooLarge?: boolean
   /**
-   * The body as it comes, for one reader, where the server was told to pass it on unread; `body` is then absent. It
-   * throws when the client breaks off; whoever does not want (the rest of) it calls its `return`, or just answers.
+   * The streamed body, for one reader, for requests that the server passes through; `body` is then absent. It
+   * throws when the client aborts; a handler that does not need (the rest of) it calls its `return`, or just responds.
    */
   readonly bodyStream?: AsyncIterable<Uint8Array>
   /**
-   * Reads the body, where the server leaves that to the handler (`ServeOptions.defersBodies`): `body` is absent then, and
-   * a handler that answers without calling this does not take the body. To be called once. `owner` is whom the bytes are
-   * counted for until the request is answered. Rejects when the client breaks off, or is too slow.
+   * Receives the body, if the server leaves that to the handler (`ServeOptions.defersBodies`): `body` is absent then, and
+   * a handler that responds without calling this does not receive the body. To be called once. The bytes are counted for
+   * `owner` until the request is answered. Rejects when the client aborts, or is too slow.
    */
   readonly receiveBody?: (owner: string) => Promise<Uint8Array | BodyRefusal>
-  /** The certificate the client proved to own, verified against the client CA. Set by the transport alone. */
+  /** The verified client certificate, signed by the client CA. Set by the transport alone. */
   readonly peer?: PeerCertificate
-  /** Why the certificate that the client showed does not count. The answer is a 401 unless something else proves who it is. */
+  /** Why the client's certificate was rejected. The response is a 401 unless another credential authenticates the client. */
   readonly peerError?: string
-  /** Where the request comes from, for audit and logs: an address without the port. */
+  /** The client's address without the port, for audit and logs. */
   readonly remoteAddress?: string
-  /** Aborts when the client goes away or the server stops. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal
 }
 
-/** Why a body was not taken: it is longer than the server allows, or others hold all the memory there is for bodies. */
+/** Why a body was rejected: it is longer than the server allows, or the memory for bodies is exhausted. */
 export type BodyRefusal = 'too large' | 'no room'
 
 /**
- * Names in lower case. A header that came several times is an array only where order and separateness matter. Requests
- * that came over HTTP/2 may have its pseudo headers (`:authority`) among them.
+ * Names in lower case. A repeated header is an array only where order and separateness matter. Requests
+ * over HTTP/2 may have pseudo headers (`:authority`).
  */
 export type WireHeaders = Readonly<Record<string, string | readonly string[]>>
 
+/** The subject and validity of a verified client certificate. */
 export interface PeerCertificate {
   readonly commonName: string
   readonly organizations: readonly string[]
   /** The subject's uid attribute (1.3.6.1.4.1.57683.2), if any. */
   readonly uid?: string
   readonly notAfter: number
-  /** The certificate itself (DER), where it came over a socket: for telling who signed it. */
+  /** The certificate itself (DER), if it came over a socket: to find out who signed it. */
   readonly raw?: Uint8Array
 }
 
+/** A response, as a server sends it and a client receives it. */
 export interface WireResponse {
   readonly status: number
   readonly headers: WireHeaders
   /**
-   * The whole body, its pieces in order, or a stream of chunks that are sent as they come. Whoever receives a stream
+   * The whole body, its chunks in order, or a stream of chunks that are sent as they arrive. The receiver of a stream
    * must iterate it or call its `return`.
    */
   readonly body?: WireBody
-  /** The client may leave a stream unread for as long as it likes: what is behind it waits too. @default false */
+  /** The client may leave a stream unread for as long as it wants: the producer waits too. @default false */
   readonly unhurried?: boolean
-  /** With status 101, to a request that asks for an upgrade: what both sides say on the connection from now on. */
+  /** With status 101, to a request for an upgrade: the conversation on the upgraded connection. */
   readonly conversation?: Conversation
 }
 
-/** What goes on after an upgrade. */
+/** What follows an upgrade. */
 export interface Conversation {
-  /** The subprotocols that are spoken. */
+  /** The supported subprotocols. */
   readonly protocols: readonly string[]
   /**
-   * Nothing is negotiated: the answer's headers go out as they are, and the channel is the connection's bytes, whatever
-   * protocol they are. @default false
+   * Nothing is negotiated: the response headers are sent unchanged, and the channel is the raw bytes of the
+   * connection. @default false
    */
   readonly raw?: boolean
-  /** Talks until it is over; the connection is closed when this resolves. Called once, with the protocol chosen. */
+  /** Runs until it resolves; the connection is closed then. Called once, with the negotiated protocol. */
   talk(channel: MessageChannel): Promise<void>
 }
 
-/** A connection on which both sides send messages whenever they like: a WebSocket, or bytes as they come. */
+/** A connection on which both sides send messages at any time: a WebSocket, or raw bytes. */
 export interface MessageChannel {
-  /** The subprotocol; empty when the client asked for none. */
+  /** The subprotocol; empty when the client requested none. */
   readonly protocol: string
-  /** What the other side sends, for one consumer. Ends when it closes or goes away. */
+  /** What the peer sends, for one consumer. Ends when it closes or disconnects. */
   readonly messages: AsyncIterable<Uint8Array>
-  /** Resolves when there is room for more; what is sent to somebody who has left is dropped. */
+  /** Resolves when more can be sent; data for a disconnected peer is dropped. */
   send(message: Uint8Array): Promise<void>
 }
 
+/** A response body: bytes, chunks, or a stream of chunks. */
 export type WireBody = Uint8Array | readonly Uint8Array[] | AsyncIterable<Uint8Array>
 
 /**
- * A server is a function. It rejects only when it is broken: what a client did wrong, and what went wrong inside, are
- * answers. It never reads the request's `signal` reason as an error.
+ * A server is a function. It rejects only when it is broken: client errors and internal errors are
+ * responses. It never treats the request's `signal` reason as an error.
  */
 export type Handler = (request: WireRequest) => Promise<WireResponse>
 
-/** What a client sends requests through: a socket, or a {@link Handler} in the same process. */
+/** Sends requests: through a socket, or to a {@link Handler} in the same process. */
 export interface Transport extends AsyncDisposable {
   /**
-   * Resolves with the head of the answer. Rejects with a `TransportError` when there is no answer, with the signal's
+   * Resolves with the head of the response. Rejects with a `TransportError` when there is no response, with the signal's
    * reason when it aborts.
    */
   send(request: WireRequest): Promise<WireResponse>

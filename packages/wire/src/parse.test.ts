@@ -24,13 +24,13 @@ describe('parsePath', () => {
     assert.deepEqual(parsePath('//a//b').segments, ['a', '', 'b'])
   })
 
-  it('takes slashes at the ends off, and says so', () => {
+  it('strips slashes at the ends, and reports it', () => {
     assert.deepEqual(parsePath('/'), { segments: [], trailingSlash: false, valid: true })
     assert.deepEqual(parsePath('/api/'), { segments: ['api'], trailingSlash: true, valid: true })
     assert.equal(parsePath('/api').trailingSlash, false)
   })
 
-  it('flags malformed escapes and bytes that are no UTF-8', () => {
+  it('flags malformed escapes and bytes that are not UTF-8', () => {
     assert.equal(parsePath('/a/%zz').valid, false)
     assert.equal(parsePath('/a/%2').valid, false)
     assert.deepEqual(parsePath('/a/%ff'), { segments: ['a', '\ufffd'], trailingSlash: false, valid: false })
@@ -39,7 +39,7 @@ describe('parsePath', () => {
 })
 
 describe('parseQuery', () => {
-  it('takes the first of a repeated parameter and tells empty from absent', () => {
+  it('returns the first of a repeated parameter and distinguishes empty from absent', () => {
     const query = parseQuery('a=1&a=2&b=&c&&d=x=y')
     assert.equal(query.get('a'), '1')
     assert.deepEqual(query.getAll('a'), ['1', '2'])
@@ -64,7 +64,7 @@ describe('parseQuery', () => {
     assert.equal(parseQuery('a=1').get('toString'), undefined)
   })
 
-  it('reads back what formatQuery writes', () => {
+  it('parses what formatQuery writes', () => {
     const text = formatQuery({ a: 'x y&=+%', b: 3, c: true, d: undefined, e: ['1', '2'] })
     const query = parseQuery(text)
     assert.deepEqual(
@@ -76,13 +76,13 @@ describe('parseQuery', () => {
 })
 
 describe('headers', () => {
-  it('gives the first value or all of them', () => {
+  it('returns the first value or all of them', () => {
     assert.equal(getHeader({ a: ['1', '2'] }, 'a'), '1')
     assert.deepEqual(getHeaderValues({ a: ['1', '2'] }, 'a'), ['1', '2'])
     assert.deepEqual(getHeaderValues({ a: '1' }, 'b'), [])
   })
 
-  it('reads media types with parameters, quoted or not', () => {
+  it('parses media types with parameters, quoted or not', () => {
     assert.deepEqual(
       { ...parseMediaType('Application/JSON; Charset="utf\\"8";as=Table').parameters },
       {

@@ -1,18 +1,18 @@
 import { percentDecode } from './percent.ts'
 
 /**
- * A request path, split at `/` and each piece decoded once. The one parsed form that authorization and routing share:
- * nothing is resolved or collapsed, so a segment may be `..`, empty, or hold a `/` that was sent as `%2F`.
+ * A request path, split at `/` with each segment decoded once. Authorization and routing share this parsed form:
+ * nothing is resolved or collapsed, so a segment may be `..`, empty, or contain a `/` that was sent as `%2F`.
  */
 export interface ParsedPath {
-  /** Without the slashes at the front and at the end, as RequestInfo sees it. `/` has none. */
+  /** Without leading and trailing slashes, as in RequestInfo. `/` has none. */
   readonly segments: readonly string[]
   readonly trailingSlash: boolean
-  /** False when an escape is malformed or its bytes are not UTF-8. Such a path names nothing. */
+  /** False when an escape is malformed or its bytes are not UTF-8. Such a path matches nothing. */
   readonly valid: boolean
 }
 
-/** Reads `WireRequest.path`. Never throws. */
+/** Parses `WireRequest.path`. Never throws. */
 export function parsePath(path: string): ParsedPath {
   let start = 0
   let end = path.length

@@ -4,11 +4,11 @@ const lossy = new TextDecoder('utf-8')
 
 export interface Decoded {
   readonly text: string
-  /** False when the bytes behind the escapes are not UTF-8: `text` then has U+FFFD in their place. */
+  /** False when the escaped bytes are not UTF-8: `text` then has U+FFFD in their place. */
   readonly utf8: boolean
 }
 
-/** Undoes percent-encoding once. Undefined when a `%` is not followed by two hexadecimal digits. */
+/** Decodes percent-encoding once. Undefined when a `%` is not followed by two hexadecimal digits. */
 export function percentDecode(text: string): Decoded | undefined {
   if (!text.includes('%')) return { text, utf8: true }
   try {
@@ -18,7 +18,7 @@ export function percentDecode(text: string): Decoded | undefined {
   }
 }
 
-/** Percent-encodes what may not stand in one path segment. `.` and `..` stay as they are: no server of ours resolves them. */
+/** Percent-encodes a path segment. `.` and `..` stay unchanged: no server of ours resolves them. */
 export function encodeSegment(segment: string): string {
   return encodeURIComponent(segment)
 }

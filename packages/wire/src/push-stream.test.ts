@@ -25,7 +25,7 @@ function createReceiver(room: number) {
 }
 
 describe('PushStream', () => {
-  it('hands over what waits when a receiver comes, and then every chunk in the call that brings it', () => {
+  it('delivers buffered chunks when a receiver attaches, and then every chunk synchronously', () => {
     const { stream } = createStream()
     stream.push(bytes('a'))
     const { receiver, seen } = createReceiver(9)
@@ -38,7 +38,7 @@ describe('PushStream', () => {
     assert.deepEqual(seen, ['a', 'b', 'end'])
   })
 
-  it('keeps what comes while the receiver waits, in order, and ends after it', () => {
+  it('buffers chunks while the receiver waits, in order, and ends after them', () => {
     const { stream } = createStream()
     const { receiver, seen } = createReceiver(1)
     stream.attach(receiver)
@@ -53,7 +53,7 @@ describe('PushStream', () => {
     assert.deepEqual([seen, stream.pending], [['a', 'b', 'c', 'end'], 0])
   })
 
-  it('refuses what is beyond the limit', () => {
+  it('rejects chunks over the limit', () => {
     const { stream } = createStream(3)
     assert.deepEqual(
       ['ab', 'cd', 'e', 'f'].map(chunk => stream.push(bytes(chunk))),
@@ -62,7 +62,7 @@ describe('PushStream', () => {
     assert.equal(stream.pending, 3)
   })
 
-  it('makes its prelude as fast as the reader takes it, and sends it before what was pushed', () => {
+  it('creates its prelude as fast as the reader takes it, and sends it before pushed chunks', () => {
     let made = 0
     function* prelude() {
       for (; made < 5; ) yield bytes(`${made++}`)
@@ -77,7 +77,7 @@ describe('PushStream', () => {
     assert.deepEqual(seen, ['0', '1', '2', '3', '4', 'x'])
   })
 
-  it('tells the sender once that the reader has left', async () => {
+  it('notifies the sender once when the reader has left', async () => {
     for (const leave of [
       (stream: PushStream) => stream.leave(),
       (stream: PushStream) => stream[Symbol.asyncIterator]().return?.(),
@@ -90,26 +90,26 @@ describe('PushStream', () => {
     }
   })
 
-  it('tells everybody who wants to know when it is over', () => {
+  it('notifies every listener when it is over', () => {
     const { stream } = createStream()
-    const told: number[] = []
-    stream.onFinished(() => told.push(1))
-    stream.onFinished(() => told.push(2))
-    assert.equal(told.length, 0)
+    const called: number[] = []
+    stream.onFinished(() => called.push(1))
+    stream.onFinished(() => called.push(2))
+    assert.equal(called.length, 0)
     stream.end()
     stream.leave()
-    stream.onFinished(() => told.push(3))
-    assert.deepEqual(told, [1, 2, 3])
+    stream.onFinished(() => called.push(3))
+    assert.deepEqual(called, [1, 2, 3])
   })
 
-  it('says nothing about a reader that leaves after the end', () => {
+  it('does not report a reader that leaves after the end', () => {
     const { stream, left } = createStream()
     stream.end()
     stream.leave()
     assert.deepEqual(left, [])
   })
 
-  it('can be iterated, also when chunks come later', async () => {
+  it('can be iterated, also when chunks arrive later', async () => {
     const { stream } = createStream(1_000)
     for (let i = 0; i < 200; i++) stream.push(bytes(`${i % 10}`))
     const seen: string[] = []

@@ -1,26 +1,27 @@
-/** Takes the chunks of a {@link PushStream} as they come. */
+/** Receives the chunks of a {@link PushStream} as they arrive. */
 export interface ChunkReceiver {
-  /** False: what comes next waits in the stream until `resume`. */
+  /** False: further chunks wait in the stream until `resume`. */
   chunk(bytes: Uint8Array): boolean
-  /** No more chunks come. */
+  /** No more chunks follow. */
   end(): void
 }
 
+/** Options of a {@link PushStream}. */
 export interface PushStreamOptions {
-  /** Bytes that may wait for the reader. */
+  /** The maximum number of buffered bytes. */
   readonly limit: number
   /** Called once, when the reader leaves before the end. */
   readonly onLeave: () => void
-  /** Chunks that come before those that are pushed; made when the reader has room for them, so that they need no limit. */
+  /** Chunks before those that are pushed; created when the reader can take them, so that they need no limit. */
   readonly prelude?: Iterator<Uint8Array>
 }
 
-/** Chunks taken one by one are dropped from memory in batches of at least this many. */
+/** Chunks taken one by one are released from memory in batches of at least this many. */
 const compactAt = 64
 
 /**
- * A streamed body whose chunks come from outside. Like every body it can be iterated; a transport that can take
- * chunks at once attaches a receiver instead, and a chunk for a thousand readers is a thousand calls, not a thousand
+ * A streamed body whose chunks are pushed. Like every body it can be iterated; a transport that can take
+ * chunks synchronously attaches a receiver instead, and a chunk for a thousand readers is a thousand calls, not a thousand
  * promises. One reader, in one of the two ways.
  */
 export class PushStream implements AsyncIterable<Uint8Array> {
@@ -28,10 +29,10 @@ export class PushStream implements AsyncIterable<Uint8Array> {
   readonly #onLeave: () => void
   /** Undefined once it has been sent. */
   #prelude: Iterator<Uint8Array> | undefined
-  /** What waits starts at `#head`; what is before it was taken. */
+  /** Buffered chunks start at `#head`; those before it were taken. */
   #waiting: Uint8Array[] = []
   #head = 0
-  /** Bytes that wait. */
+  /** Buffered bytes. */
   #pending = 0
   #receiver: ChunkReceiver | undefined
   /** The receiver has asked to wait. */
@@ -46,12 +47,12 @@ export class PushStream implements AsyncIterable<Uint8Array> {
     this.#prelude = options.prelude
   }
 
-  /** Bytes that wait for the reader. */
+  /** Buffered bytes. */
   get pending(): number {
     return this.#pending
   }
 
-  /** False, and nothing is added, after the end and when too much waits. */
+  /** False, and nothing is added, after the end and when the buffer is full. */
   push(chunk: Uint8Array): boolean {
     if (this.#ended) return false
     if (this.#receiver && !this.#paused) {
@@ -65,7 +66,7 @@ export class PushStream implements AsyncIterable<Uint8Array> {
     return true
   }
 
-  /** No more chunks: the reader sees those that wait, then the end. */
+  /** Ends the stream: the reader gets the buffered chunks, then the end. */
   end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -74,19 +75,19 @@ export class PushStream implements AsyncIterable<Uint8Array> {
     this.#notify()
   }
 
-  /** Calls back once, beside others that have asked for it, when the stream has ended or its reader has left; at once when that has happened. */
+  /** Calls back once when the stream has ended or its reader has left; at once when that has happened. There may be several callbacks. */
   onFinished(callback: () => void): void {
     if (this.#ended) callback()
     else this.#onFinished.push(callback)
   }
 
-  /** From now on chunks go to `receiver`, at once those that wait. */
+  /** Delivers chunks to `receiver` from now on, buffered ones at once. */
   attach(receiver: ChunkReceiver): void {
     this.#receiver = receiver
     this.resume()
   }
 
-  /** The receiver has room again. */
+  /** The receiver can take chunks again. */
   resume(): void {
     const receiver = this.#receiver
     if (!receiver) return
@@ -99,7 +100,7 @@ export class PushStream implements AsyncIterable<Uint8Array> {
     if (this.#ended) receiver.end()
   }
 
-  /** The reader goes away: what waits is dropped, and no more is taken. */
+  /** The reader leaves: buffered chunks are dropped, and no more are accepted. */
   leave(): void {
     this.#receiver = undefined
     this.#prelude = undefined
@@ -159,7 +160,7 @@ export class PushStream implements AsyncIterable<Uint8Array> {
   }
 }
 
-/** Whether a body's chunks can be had without a promise each. */
+/** Whether a body's chunks can be received without a promise each. */
 export function isPushStream(body: unknown): body is PushStream {
   return typeof body === 'object' && body !== null && 'attach' in body && 'resume' in body
 }

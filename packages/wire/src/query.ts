@@ -2,16 +2,16 @@ import { percentDecode } from './percent.ts'
 
 /**
  * Query parameters by Go's rules (`url.ParseQuery`): pieces with a `;` or a malformed escape are dropped and the rest
- * stands, `+` is a space, and of a repeated parameter the first counts.
+ * is kept, `+` is a space, and the first of a repeated parameter counts.
  */
 export interface QueryParameters {
-  /** The first value; undefined when the parameter is absent, `''` when it is there without a value. */
+  /** The first value; undefined when the parameter is absent, `''` when it has no value. */
   get(name: string): string | undefined
   getAll(name: string): readonly string[]
   has(name: string): boolean
   /** In the order of first appearance. */
   names(): Iterable<string>
-  /** Whether some piece had to be dropped. */
+  /** Whether a piece was dropped. */
   readonly malformed: boolean
 }
 
@@ -24,7 +24,7 @@ const empty: QueryParameters = {
   malformed: false,
 }
 
-/** Reads `WireRequest.query`. Never throws. */
+/** Parses `WireRequest.query`. Never throws. */
 export function parseQuery(query: string): QueryParameters {
   if (query === '') return empty
   const values = new Map<string, string[]>()
@@ -51,7 +51,7 @@ export function parseQuery(query: string): QueryParameters {
   }
 }
 
-/** Writes parameters in the order given; undefined values are left out. */
+/** Formats parameters in the given order; undefined values are omitted. */
 export function formatQuery(
   parameters: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
 ): string {

@@ -8,7 +8,7 @@ import type { Manager, Managers } from './managed-fields.ts'
 import { printElement } from './path-element.ts'
 import type { Conflict } from './updater.ts'
 
-/** The 409 of an apply, with a cause for each field that someone else owns. */
+/** The 409 of an apply, with a cause for each field that another manager owns. */
 export function conflictError(conflicts: readonly Conflict[], managers: Managers): StatusError {
   const causes: StatusCause[] = []
   const lines: string[] = []

@@ -42,7 +42,7 @@ function ownersOf(object: PlainObject): Record<string, unknown> {
 }
 
 describe('a field manager', () => {
-  it('gives to the creator what the object did not have before, never its identity', () => {
+  it('gives the creator what the object did not have before, never its identity', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const created = fields.update({
       live: undefined,
@@ -61,7 +61,7 @@ describe('a field manager', () => {
     ])
   })
 
-  it('does not give to the creator what every object of the type has', () => {
+  it('does not give the creator what every object of the type has', () => {
     const emptyObject = {
       apiVersion: 'v1',
       kind: 'Service',
@@ -76,7 +76,7 @@ describe('a field manager', () => {
     })
   })
 
-  it('moves a changed field to who changed it, and keeps time and entries when nothing changes', () => {
+  it('moves a changed field to the manager that changed it, and keeps time and entries when nothing changes', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const live = stored(
       fields.update({ live: undefined, next: configMap({ a: '1', b: '1' }), manager: 'alice' }),
@@ -98,7 +98,7 @@ describe('a field manager', () => {
     )
   })
 
-  it('takes managedFields from the client only if it sends some, and forgets them on an empty list', () => {
+  it('takes managedFields from the client only if it sends some, and drops them on an empty list', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const live = stored(fields.update({ live: undefined, next: configMap({ a: '1' }), manager: 'alice' }))
     const send = (managedFields: unknown): PlainObject =>
@@ -120,7 +120,7 @@ describe('a field manager', () => {
     assert.deepEqual(ownersOf(send(own)), { 'z/Apply': { 'f:data': { 'f:a': {} } } })
   })
 
-  it('ignores what a request cannot change, by subresource', () => {
+  it('ignores fields that a request cannot change, by subresource', () => {
     const resetFields: FieldManagerOptions['resetFields'] = subresource =>
       subresource === 'status' ? { only: ['status'] } : { reset: ['status'] }
     const fields = managerOf('Thing', 'example.com/v1', { resetFields })
@@ -144,7 +144,7 @@ describe('a field manager', () => {
     )
   })
 
-  it('folds the oldest of more than ten updaters into ancient-changes', () => {
+  it('merges the oldest of more than ten updaters into ancient-changes', () => {
     const fields = managerOf('ConfigMap', 'v1')
     let live: PlainObject | undefined
     const data: PlainObject = {}
@@ -170,7 +170,7 @@ describe('server-side apply', () => {
     spec,
   })
 
-  it('answers a conflict with who owns what, and takes it over when forced', () => {
+  it('answers a conflict with the owners of the fields, and takes them over when forced', () => {
     const fields = managerOf('Deployment', 'apps/v1')
     const live = stored(fields.update({ live: undefined, next: deployment({ replicas: 3 }), manager: 'hpa' }))
     const request = { live, patch: deployment({ replicas: 5 }), manager: 'me' }
@@ -260,7 +260,7 @@ describe('server-side apply', () => {
     assert.equal(again.spec, live.spec)
   })
 
-  it('gives what was there before the first apply to before-first-apply', () => {
+  it('assigns fields from before the first apply to before-first-apply', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const live = stored(configMap({ a: '1' }))
     const applied = fields.apply({ live, patch: configMap({ b: '1' }), manager: 'me' })
@@ -283,7 +283,7 @@ describe('server-side apply', () => {
     assert.throws(() => fields.apply({ live, patch: configMap({ a: '2' }), manager: 'other' }), isConflict)
   })
 
-  it('follows a field through versions, and forgets managers of versions that are gone', () => {
+  it('follows a field through versions, and drops managers of removed versions', () => {
     const rename = (object: PlainObject, from: string, to: string, apiVersion: string): PlainObject => {
       const { [from]: value, ...spec } = (object.spec ?? {}) as PlainObject
       return { ...object, apiVersion, spec: value === undefined ? spec : { ...spec, [to]: value } }
@@ -317,7 +317,7 @@ describe('server-side apply', () => {
     assert.deepEqual(Object.keys(ownersOf(taken)), ['new/Apply'])
   })
 
-  it('refuses a configuration that does not fit, with 400 and the place', () => {
+  it('rejects a configuration that does not match the schema, with 400 and the path', () => {
     const fields = managerOf('Deployment', 'apps/v1')
     const refusal = (patch: PlainObject): string => {
       try {
@@ -350,7 +350,7 @@ describe('server-side apply', () => {
     assert.equal(many.at(-1), '  too many errors: only the first 1000 are reported')
   })
 
-  it('never changes its inputs and treats __proto__ as a key as any other', () => {
+  it('never changes its inputs and treats __proto__ as an ordinary key', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const patch = configMap(JSON.parse('{"__proto__":"x","a":"1"}') as PlainObject)
     const before = JSON.stringify(patch)
@@ -363,7 +363,7 @@ describe('server-side apply', () => {
     assert.equal(JSON.stringify(next.data), '{"a":"1"}')
   })
 
-  it('knows the metadata of an object whose schema says nothing about it', () => {
+  it('knows the metadata of an object whose schema does not describe it', () => {
     const schema: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
     const fields = managerOf('Planet', 'example.com/v1', { schema })
     const planet = (metadata: PlainObject): PlainObject => ({
@@ -383,7 +383,7 @@ describe('server-side apply', () => {
     assert.deepEqual((next.metadata as PlainObject).ownerReferences, [owner('1'), owner('2')])
   })
 
-  it('takes a required key that a built-in element leaves out for its zero value', () => {
+  it('defaults a required key that a built-in element omits to its zero value', () => {
     const element: Schema = {
       name: 'io.k8s.X',
       type: 'object',
@@ -409,7 +409,7 @@ describe('server-side apply', () => {
     )
   })
 
-  it('takes no more time for a large map than its size asks for', () => {
+  it('takes linear time for a large map', () => {
     const fields = managerOf('ConfigMap', 'v1')
     const data = (value: string): PlainObject =>
       Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`key-${i}`, value]))
@@ -421,7 +421,7 @@ describe('server-side apply', () => {
     assert.ok(seconds < 5, 'a copy of the set for each key would take minutes')
   })
 
-  it('owns a type that has become atomic as a whole', () => {
+  it('turns ownership of parts into ownership of the whole when a type becomes atomic', () => {
     const schemaWith = (mapType: 'atomic' | 'granular'): Schema => ({
       type: 'object',
       properties: {

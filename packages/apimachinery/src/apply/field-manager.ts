@@ -32,23 +32,23 @@ import { applyConfig, type Conflict, ConflictError, trackUpdate } from './update
 import type { UpdaterContext } from './updater-context.ts'
 
 export interface FieldManagerOptions {
-  /** The version that requests speak; every object given is of it. */
+  /** The version of requests; every given object has it. */
   readonly apiVersion: string
   readonly kind: string
   /** The schema of the whole object. A custom kind's may leave out apiVersion, kind and metadata. */
   readonly schema: Schema
   /** Fields that are not declared are merged too. @default false */
   readonly preserveUnknownFields?: boolean
-  /** The kind's other versions, which older entries of managedFields may speak of. @default none */
+  /** The kind's other versions, which older entries of managedFields may use. @default none */
   readonly versions?: {
-    /** `undefined` for a version that does not exist: its managers are forgotten. */
+    /** `undefined` for a version that does not exist: its managers are dropped. */
     readonly schemaOf: (apiVersion: string) => Schema | undefined
     readonly convert: (object: PlainObject, apiVersion: string) => PlainObject | undefined
   }
-  /** What a request cannot change, by subresource (empty for the object itself) and version. @default nothing */
+  /** Fields that a request cannot change, by subresource (empty for the object itself) and version. @default none */
   readonly resetFields?: (subresource: string, apiVersion: string) => ResetFields | undefined
   /**
-   * What an object is before it is created: a field that is here already is not owned by the creator. Built-in types
+   * The object before its creation: the creator does not own fields that are already set. Built-in types
    * have fields that are always written. @default apiVersion and kind
    */
   readonly emptyObject?: PlainObject
@@ -71,24 +71,24 @@ export interface ApplyRequest {
   /** The applied configuration. */
   readonly patch: PlainObject
   readonly manager: string
-  /** Take over fields that others own. @default false */
+  /** Take over fields that other managers own. @default false */
   readonly force?: boolean
   /** @default the object itself */
   readonly subresource?: string
 }
 
 /**
- * Keeps `metadata.managedFields` of one kind at one version. Objects are never changed; results share what did not
- * change with them.
+ * Maintains `metadata.managedFields` of one kind at one version. Objects are never changed; results share unchanged
+ * parts with them.
  */
 export interface FieldManager {
   /**
    * `next` with the fields that it changes owned by `manager`. A write that changes nothing keeps the entries as they
-   * are. An object that does not fit its schema loses them, as upstream decides.
+   * are. An object that does not match its schema loses them, as upstream decides.
    */
   update(request: UpdateRequest): PlainObject
   /**
-   * `live` after a server-side apply. Throws a StatusError: 400 for a patch that does not fit, 409 with a cause for each
+   * `live` after a server-side apply. Throws a StatusError: 400 for a patch that does not match the schema, 409 with a cause for each
    * field that another manager owns. Defaults are the caller's to set.
    */
   apply(request: ApplyRequest): PlainObject
@@ -102,7 +102,7 @@ export function createFieldManager(options: FieldManagerOptions): FieldManager {
   }
 }
 
-/** Never in anybody's set. */
+/** Never owned by a manager. */
 const unowned: FieldSet = {
   'f:apiVersion': emptyFieldSet,
   'f:kind': emptyFieldSet,
@@ -178,7 +178,7 @@ function update(options: FieldManagerOptions, context: UpdaterContext, request: 
   }
 }
 
-/** Gives to an updater what changes from `live` to `next`; false if that changes no manager. Changes `managers`. */
+/** Gives an updater ownership of the changes from `live` to `next`; false if no manager changes. Changes `managers`. */
 function track(
   live: PlainObject,
   next: PlainObject,
@@ -224,7 +224,7 @@ function apply(options: FieldManagerOptions, context: UpdaterContext, request: A
   }
 }
 
-/** Conflicts with what kubectl itself had applied from the client's side are none; others become the 409. */
+/** Conflicts with kubectl's own client-side apply are ignored; others become the 409. */
 function applyAgain(
   options: FieldManagerOptions,
   context: UpdaterContext,
@@ -266,7 +266,7 @@ function applyOnce(
   return withEntries(next, encodeManagedFields(managers))
 }
 
-/** Strips the applier's set and gives it its time. What is stored already is stored again as it is. */
+/** Strips the applier's set and sets its time. An unchanged entry is stored again as it is. */
 function finishManager(
   managers: Managers,
   id: string,
@@ -279,7 +279,7 @@ function finishManager(
   if (isEmptySet(set)) managers.delete(id)
   else if (last?.entry === undefined || !isSubset(set, last.set)) managers.set(id, { ...applied, set, time })
   else if (!isSubset(last.set, set)) {
-    // Taken from the old set, which is in order already.
+    // Taken from the old set, which is already ordered.
     managers.set(id, { ...applied, set: restrict(last.set, set), time })
   } else if (last.time === time && last.apiVersion === applied.apiVersion) managers.set(id, last)
   else {
@@ -332,7 +332,7 @@ function decodeOrEmpty(entries: unknown): Managers {
   }
 }
 
-/** A client may set managedFields by hand; one that sends none, or garbage, leaves them as they are. */
+/** A client may set managedFields explicitly; one that sends none, or invalid ones, leaves them unchanged. */
 function decodeRequested(entries: unknown, liveEntries: unknown): Managers {
   if (isReset(entries)) return new Map()
   const managers = decodeOrEmpty(entries)
@@ -352,7 +352,7 @@ function decodeLive(live: PlainObject | undefined): Managers {
   }
 }
 
-/** The object without what is never owned and changes with every write. */
+/** The object without fields that are never owned and change with every write. */
 function tracked(object: PlainObject): PlainObject {
   if (!isPlainObject(object.metadata)) return object
   const { managedFields, resourceVersion, uid, creationTimestamp, generation, ...metadata } = object.metadata

@@ -177,11 +177,11 @@ function subtract(a: FieldSet, b: FieldSet, isRecursive: boolean): FieldSet {
     const left = a[element]
     if (left === undefined) continue
     const right = b[element]!
-    const isGone = isMember(right)
+    const isRemoved = isMember(right)
     const node =
-      isRecursive && isGone
+      isRecursive && isRemoved
         ? undefined
-        : nodeOf(hasChildren(right) ? subtract(left, right, isRecursive) : left, isMember(left) && !isGone)
+        : nodeOf(hasChildren(right) ? subtract(left, right, isRecursive) : left, isMember(left) && !isRemoved)
     if (node === left) continue
     out ??= { ...a }
     if (node === undefined) delete out[element]

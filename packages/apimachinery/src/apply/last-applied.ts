@@ -24,7 +24,7 @@ export function hasLastApplied(object: PlainObject): boolean {
   return lastApplied(object) !== ''
 }
 
-/** What the annotation of `live` says and `live` still has: kubectl may take it over; `undefined` if there is nothing. */
+/** The fields in the annotation of `live` that `live` still has: kubectl may take them over; `undefined` if there are none. */
 export function allowedConflicts(
   live: PlainObject,
   apiVersion: string,
@@ -43,7 +43,7 @@ export function allowedConflicts(
     const { modified, added, removed } = comparison
     return difference(difference(difference(set, modified), added), removed)
   } catch {
-    return undefined // an annotation that cannot be read allows nothing
+    return undefined // an unparsable annotation allows nothing
   }
 }
 

@@ -5,19 +5,19 @@ import type { ManagedFieldsEntry } from '../meta/meta.ts'
 import { decodeFieldSet, encodeFieldSet, type FieldSet, union } from './field-set.ts'
 import { TypedValueError } from './path-element.ts'
 
-/** What one manager owns. */
+/** The fields that one manager owns. */
 export interface Manager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly subresource: string
-  /** The version that `set` speaks of. */
+  /** The version of `set`. */
   readonly apiVersion: string
   readonly set: FieldSet
   /** When it last changed something; `undefined` if it never did. */
   readonly time: string | undefined
-  /** The entry this was read from, as long as it says the same. */
+  /** The entry this was read from, while it is unchanged. */
   readonly entry?: ManagedFieldsEntry
-  /** `set` as it is stored, if that is known. */
+  /** `set` in its stored form, if that is known. */
   readonly fields?: ManagedFieldsEntry['fieldsV1']
 }
 
@@ -25,8 +25,8 @@ export interface Manager {
 export type Managers = Map<string, Manager>
 
 /**
- * Who a manager is: an applier by its name, an updater by its name and version, both by the subresource they use. It is
- * the text upstream uses, because messages are sorted by it.
+ * Identifies a manager: an applier by its name, an updater by its name and version, both by their subresource. It is
+ * upstream's text, because messages are sorted by it.
  */
 export function managerIdentifier(
   manager: Pick<Manager, 'manager' | 'operation' | 'apiVersion' | 'subresource'>,
@@ -38,7 +38,7 @@ export function managerIdentifier(
   return `{${name}"operation":"${operation}"${version}${part}}`
 }
 
-/** Throws a {@link TypedValueError} for entries that are none. */
+/** Throws a {@link TypedValueError} for invalid entries. */
 export function decodeManagedFields(entries: unknown): Managers {
   const managers: Managers = new Map()
   if (!Array.isArray(entries)) return managers
@@ -73,12 +73,12 @@ function decodeEntry(entry: ManagedFieldsEntry, index: number): Manager {
   }
 }
 
-/** What a client sends need not be of the type it should be. */
+/** A client may send values of the wrong type. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** The entries as they are stored; `undefined` when there are no managers. */
+/** The entries in their stored form; `undefined` when there are no managers. */
 export function encodeManagedFields(managers: Managers): ManagedFieldsEntry[] | undefined {
   if (managers.size === 0) return undefined
   const list = [...managers.values()]
@@ -115,14 +115,14 @@ function secondsOf({ time }: Manager): number {
   return Number.isNaN(milliseconds) ? 0 : Math.floor(milliseconds / 1000)
 }
 
-/** The manager with another set, and no longer the entry it was read from. */
+/** The manager with another set, detached from the entry it was read from. */
 export function withSet(manager: Manager, set: FieldSet): Manager {
   if (set === manager.set) return manager
   const { entry: _entry, fields: _fields, ...rest } = manager
   return { ...rest, set }
 }
 
-/** A client that sends no entries, or one without content, wants none to be kept. */
+/** A client that sends no entries, or one without content, asks to drop them. */
 export function isReset(entries: unknown): boolean {
   if (!Array.isArray(entries)) return false
   if (entries.length === 0) return true
@@ -135,7 +135,7 @@ export function isReset(entries: unknown): boolean {
 const maxUpdaters = 10
 const oldUpdates = 'ancient-changes'
 
-/** Past ten updaters, the oldest of each version become one. */
+/** Beyond ten updaters, the oldest of each version are merged into one. */
 export function capUpdaters(managers: Managers): void {
   const updaters = [...managers.keys()].filter(id => managers.get(id)!.operation === 'Update')
   if (updaters.length <= maxUpdaters) return

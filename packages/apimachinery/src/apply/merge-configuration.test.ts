@@ -27,7 +27,7 @@ const merge = (spec: object) =>
   mergeConfiguration(schema, live, { apiVersion: 'v1', kind: 'K', spec } as never)
 
 describe('mergeConfiguration', () => {
-  it('puts what is said on top, lists by their keys, and removes nothing', () => {
+  it('merges the configuration, lists by their keys, and removes nothing', () => {
     const merged = merge({
       ports: [
         { name: 'b', port: 2 },
@@ -43,7 +43,7 @@ describe('mergeConfiguration', () => {
     assert.deepEqual(live.spec.ports, [{ name: 'a', port: 1 }])
   })
 
-  it('refuses parts that are changed as a whole, and fields that are not there', () => {
+  it('rejects atomic parts, and unknown fields', () => {
     const atomic = merge({ args: ['y'], selector: { a: 'b' } })
     assert.deepEqual(atomic, {
       ok: false,

@@ -11,8 +11,8 @@ export type MergedConfiguration =
   | { readonly ok: false; readonly error: string }
 
 /**
- * `live` with everything that an apply configuration says, as server-side apply merges it, but without managers: nobody
- * owns anything by it and nothing is removed. A configuration may not hold a part that is changed as a whole, since what
+ * `live` with an apply configuration merged into it, as server-side apply does, but without managers: it
+ * changes no ownership and removes nothing. A configuration may not contain atomic parts, since what
  * its author does not mention would be lost.
  */
 export function mergeConfiguration(
@@ -35,7 +35,7 @@ export function mergeConfiguration(
   return { ok: true, object: mergeTyped(live, configuration, type) as PlainObject }
 }
 
-/** The paths of parts that are changed as a whole. */
+/** The paths of atomic parts. */
 function findAtomics(value: unknown, type: TypeNode, path: string): string[] {
   const kind = atomOf(type, value)
   if (kind === 'map' && isPlainObject(value)) {

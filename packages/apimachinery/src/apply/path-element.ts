@@ -12,7 +12,7 @@ import type { ListType } from './type-node.ts'
  */
 export type PathElement = string
 
-/** Elements of fields that were asked for lately: a text that is known already is found faster than a new one is made. */
+/** Recently used field elements: looking up a known text is faster than creating a new one. */
 const fieldElements = new BoundedMap<string, PathElement>(2048)
 
 /** The element of a field. */
@@ -25,7 +25,7 @@ export function fieldElement(key: string): PathElement {
   return element
 }
 
-/** A value that does not fit its type; `path` is where, from the place the walk began at. */
+/** A value that does not match its type; `path` is relative to where the walk began. */
 export class TypedValueError extends Error {
   path: string
 
@@ -93,8 +93,8 @@ const canonical =
   /^(?:k:\{"[A-Za-z]\w*":(?:"[^"\\<>&\u2028\u2029]*"|0|-?[1-9]\d{0,14})\}|v:"[^"\\<>&\u2028\u2029]*")$/
 
 /**
- * The one form of an element of a stored set; `undefined` for a kind of element that is not known and left out.
- * Throws a {@link TypedValueError} for text that is none.
+ * The canonical form of an element of a stored set; `undefined` for an unknown kind of element, which is dropped.
+ * Throws a {@link TypedValueError} for an invalid text.
  */
 export function readElement(text: string): PathElement | undefined {
   if (text.length < 2) throw new TypedValueError('key must be 2 characters long:')
@@ -144,7 +144,7 @@ const plain = /^[kv]:(?:\{"\w+":)?"[\w./:-]*"\}?$/
 export function compareElements(a: PathElement, b: PathElement): number {
   const first = a.charCodeAt(0)
   const isSame = first === b.charCodeAt(0)
-  // Names beyond the basic plane would sort otherwise in UTF-8; for an order of keys that nobody reads it is too slow.
+  // UTF-8 order would differ for names beyond the basic plane; it is too slow for an order that is not significant.
   if (isSame && first === 0x66) return a < b ? -1 : a > b ? 1 : 0
   const rank = isSame ? 0 : ranks[a[0]!]! - ranks[b[0]!]!
   if (rank !== 0) return rank

@@ -14,17 +14,17 @@ interface Place {
   readonly type: TypeNode | undefined
   readonly value: unknown
   readonly isRemoved: boolean
-  readonly isGone: boolean
+  readonly isDropped: boolean
 }
 
-/** The paths to remove; `undefined` when what is left of a field has to be looked at more closely. */
+/** The paths to remove; `undefined` when the rest of a field needs the exact way. */
 export function findGoneFast(
   value: unknown,
   last: FieldSet,
   owned: FieldSet,
   type: TypeNode,
 ): FieldSet | undefined {
-  return walk({ last, owned, type, value, isRemoved: false, isGone: false })?.gone
+  return walk({ last, owned, type, value, isRemoved: false, isDropped: false })?.gone
 }
 
 function walk(place: Place): { gone: FieldSet; isLeft: boolean } | undefined {
@@ -36,7 +36,7 @@ function walk(place: Place): { gone: FieldSet; isLeft: boolean } | undefined {
     const last = place.last[element]!
     const owned = place.owned[element]
     if (
-      !place.isGone &&
+      !place.isDropped &&
       owned !== undefined &&
       (isMember(owned) || !isMember(last)) &&
       isSubset(last, owned)
@@ -52,24 +52,24 @@ function walk(place: Place): { gone: FieldSet; isLeft: boolean } | undefined {
     const isThere = !isField || hasPaths(inner.value, inner.type)
     const isRemoved = place.isRemoved || wasOwned
     const isOwned = owned !== undefined && (isField || isMember(owned))
-    const isGone = place.isGone || (isThere && isRemoved && !isOwned)
-    if (isGone && isThere && wasOwned) {
+    const isDropped = place.isDropped || (isThere && isRemoved && !isOwned)
+    if (isDropped && isThere && wasOwned) {
       gone ??= {}
       gone[element] = emptyFieldSet
       continue
     }
     const below = isEmptySet(last)
       ? undefined
-      : walk({ ...inner, last, owned: owned ?? emptyFieldSet, isRemoved, isGone })
+      : walk({ ...inner, last, owned: owned ?? emptyFieldSet, isRemoved, isDropped })
     if (below === undefined) {
       if (!isEmptySet(last)) return undefined
-      if (isThere && !isGone) isLeft = true
+      if (isThere && !isDropped) isLeft = true
       continue
     }
-    // Nothing that was owned before is left in a field that stays: whether anything else is, this walk does not know.
+    // Nothing that was owned before is left in a field that stays: this walk does not know whether anything else is.
     const isTouched = below.gone !== emptyFieldSet
-    if (isTouched && isField && isThere && !isGone && !below.isLeft) return undefined
-    if (isThere && !isGone) isLeft = true
+    if (isTouched && isField && isThere && !isDropped && !below.isLeft) return undefined
+    if (isThere && !isDropped) isLeft = true
     const node = isTouched ? nodeOf(below.gone, false) : undefined
     if (node === undefined) continue
     gone ??= {}

@@ -19,8 +19,8 @@ import { fieldSetOf, removeItems } from './typed-walk.ts'
 import type { UpdaterContext } from './updater-context.ts'
 
 /**
- * `merged` without what the applier owned (`last`), no longer mentions (it is not in `set`) and nobody else owns.
- * `managers` has the applier with its new set already.
+ * `merged` without the fields that the applier owned (`last`), no longer applies (not in `set`) and no other manager owns.
+ * `managers` already has the applier with its new set.
  */
 export function prune(
   merged: PlainObject,
@@ -65,12 +65,12 @@ function findGoneExactly(
         type,
         value: object,
         isRemoved: false,
-        isGone: false,
+        isDropped: false,
       }).gone
     : findGoneInVersions(object, all, last, versions)
 }
 
-/** A place in the three sets, the object and its type at once. */
+/** A position in the three sets, the object and its type at once. */
 interface Place {
   /** All paths of the object. */
   readonly all: FieldSet
@@ -83,13 +83,13 @@ interface Place {
   /** This place, or one above, was owned before. */
   readonly isRemoved: boolean
   /** This place, or one above, was owned before and has no owner now. */
-  readonly isGone: boolean
+  readonly isDropped: boolean
 }
 
 /**
- * What is to be removed when all sets speak of one version: paths that were owned before and are themselves, or are
- * below one that is, without an owner now. What is below a path that was owned before goes with it, unless it has an
- * owner. `isLeft` says whether a path below this place stays, `isEmptied` that nothing has an owner, not even in part.
+ * What to remove when all sets have one version: paths that were owned before and that now, themselves or through a
+ * parent, have no owner. What is below a path that was owned before is removed with it, unless it has an
+ * owner. `isLeft` says whether a path below this one stays, `isEmptied` that nothing has an owner, not even in part.
  */
 function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: boolean } {
   let gone: Record<string, FieldSet> | undefined
@@ -110,7 +110,7 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: b
     const isThere = isMember(all)
     const isRemoved = place.isRemoved || wasOwned
     const isOwned = owned !== undefined && isMember(owned)
-    const isGone = place.isGone || (isThere && isRemoved && !isOwned)
+    const isDropped = place.isDropped || (isThere && isRemoved && !isOwned)
     const inner = innerOf(place, element, items)
     const below = findGone({
       all,
@@ -119,12 +119,12 @@ function findGone(place: Place): { gone: FieldSet; isLeft: boolean; isEmptied: b
       type: inner.type,
       value: inner.value,
       isRemoved,
-      isGone,
+      isDropped,
     })
-    const isStaying = isThere && !isGone
-    // A field that only leads to others goes with the last of them, when what is left of it is nothing one could own.
+    const isStaying = isThere && !isDropped
+    // A field that only contains others is removed with the last of them, when the rest of it could not be owned.
     const isHollow = isStaying && inner.isField && !below.isLeft && !isBare(all, inner.value, below.isEmptied)
-    if (!isGone) isEmptied = false
+    if (!isDropped) isEmptied = false
     if (below.isLeft || (isStaying && !isHollow)) isLeft = true
     const node = nodeOf(below.gone, isThere && wasOwned && (!isStaying || isHollow))
     if (node === undefined) continue
@@ -148,7 +148,7 @@ function innerOf(
   return { type: type?.list?.items, value: items.get(element), isField: false }
 }
 
-/** The items of a list by their elements, once somebody asks for one; the first of several. */
+/** The items of a list by their elements, built on first use; the first of several. */
 class Items {
   readonly #place: Place
   #byElement: Map<PathElement, unknown> | undefined
@@ -173,7 +173,7 @@ class Items {
   }
 }
 
-/** Whether a value has a path of its own when no path below it stays: it is one as a whole, or nothing is left of it. */
+/** Whether a value has its own path when no path below it stays: it is atomic, or nothing is left of it. */
 function isBare(all: FieldSet, value: unknown, isEmptied: boolean): boolean {
   if (isEmptySet(all) || !isPlainObject(value)) return true
   return isEmptied && Object.keys(value).every(key => all[`f:${key}`] !== undefined)
@@ -187,7 +187,7 @@ interface Versions {
   readonly type: TypeNode
 }
 
-/** The same where managers speak of several versions: the object is converted to each of them in turn. */
+/** The same when managers have several versions: the object is converted to each of them in turn. */
 function findGoneInVersions(
   object: PlainObject,
   all: FieldSet,
@@ -201,7 +201,7 @@ function findGoneInVersions(
   }
   let pruned = removeItems(object, last, type) as PlainObject
   const own = owned.get(apiVersion)
-  // First those of the object's own version: what is missing could be needed to convert it.
+  // The object's own version first: conversion may need what would be missing.
   if (own !== undefined) pruned = keepSet(object, pruned, type, own)
   owned.delete(apiVersion)
   for (const [version, set] of owned) {
@@ -215,7 +215,7 @@ function findGoneInVersions(
   return intersection(difference(all, left), last)
 }
 
-/** `pruned` with what `owned` names put back from `merged`. */
+/** `pruned` with the fields in `owned` restored from `merged`. */
 function keepSet(merged: PlainObject, pruned: PlainObject, type: TypeNode, owned: FieldSet): PlainObject {
   const all = withNamedFields(fieldSetOf(merged, type), type)
   const left = withNamedFields(fieldSetOf(pruned, type), type)

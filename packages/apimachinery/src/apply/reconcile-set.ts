@@ -12,8 +12,8 @@ import type { PathElement } from './path-element.ts'
 import type { TypeNode } from './type-node.ts'
 
 /**
- * A set written before its schema changed: where a type has become atomic, its owner of parts owns the whole.
- * The set itself is returned if there is nothing to do.
+ * A set written before its schema changed: where a type has become atomic, an owner of parts owns the whole.
+ * Returns the set itself if nothing changes.
  */
 export function reconcileSet(set: FieldSet, type: TypeNode): FieldSet {
   const atomic = findAtomic(set, type, [], false)

@@ -10,8 +10,8 @@ import {
 import type { PathElement } from './path-element.ts'
 
 /**
- * Which fields a request cannot change and therefore never owns: all of `reset`, or all but `only`. Paths are dotted
- * field names; `*` stands for any one step, such as an element of a list (`spec.containers.*.resources`).
+ * Fields that a request cannot change and therefore never owns: all of `reset`, or all but `only`. Paths are dotted
+ * field names; `*` matches any one step, such as an element of a list (`spec.containers.*.resources`).
  */
 export interface ResetFields {
   readonly reset?: readonly string[]

@@ -3,8 +3,8 @@ import { resolveSchema } from '../schema/schema-walk.ts'
 import { objectMetaSchema } from './object-meta.ts'
 
 /**
- * A schema as structured merge sees it: what a place may hold, and how two values of it are put together. A node has
- * one of the three for a typed place and all of them where anything may stand; the value then says which one counts.
+ * A schema as structured merge sees it: the values allowed at a path, and how two of them are merged. A node has
+ * one of the three for a typed path and all of them where any value is allowed; the value then decides.
  */
 export interface TypeNode {
   readonly map: MapType | undefined
@@ -16,9 +16,9 @@ export type ScalarType = 'numeric' | 'string' | 'boolean' | 'untyped'
 
 /** One class for all maps and structs, because `typeOf` is where every walk spends most of its time. */
 export class MapType {
-  /** Changed as a whole. */
+  /** Atomic. */
   readonly isAtomic: boolean
-  /** Holds anything, and knows no fields. */
+  /** Accepts any value, without declared fields. */
   readonly isDeduced: boolean
   readonly #properties: Readonly<Record<string, Schema>>
   readonly #preserve: boolean
@@ -53,7 +53,7 @@ export class MapType {
     return Object.hasOwn(this.#properties, key)
   }
 
-  /** The same, changed as a whole or not. */
+  /** The same, atomic or not. */
   as(isAtomic: boolean): MapType {
     const { isDeduced } = this
     return new MapType(this.#properties, this.#values, { isAtomic, isDeduced, preserve: this.#preserve })
@@ -65,12 +65,12 @@ export interface ListType {
   readonly kind: 'atomic' | 'set' | 'map'
   /** The keys of a `map` list, sorted. */
   readonly keys: readonly string[]
-  /** What stands for a key that an element leaves out; `undefined` for no default. */
+  /** The default of a key that an element omits; `undefined` for no default. */
   readonly keyDefaults: readonly unknown[]
   readonly items: TypeNode
 }
 
-/** Anything, merged as a whole. */
+/** Any value, merged atomically. */
 const untyped: TypeNode = {
   scalar: 'untyped',
   get list() {
@@ -81,7 +81,7 @@ const untyped: TypeNode = {
 
 const untypedList: ListType = { kind: 'atomic', keys: [], keyDefaults: [], items: untyped }
 
-/** Anything: objects are merged by field, lists as a whole. */
+/** Any value: objects are merged by field, lists atomically. */
 const deduced: TypeNode = {
   scalar: 'untyped',
   list: untypedList,
@@ -130,7 +130,7 @@ function scalarNode(scalar: ScalarType): TypeNode {
   return { map: undefined, list: undefined, scalar }
 }
 
-/** What stands beside a reference overrides what the type itself says. */
+/** Keywords beside a reference override those of the type itself. */
 function withMapType(node: TypeNode, mapType: Schema['x-kubernetes-map-type']): TypeNode {
   if (mapType === undefined || node.map === undefined) return node
   return { ...node, map: node.map.as(mapType === 'atomic') }
@@ -205,8 +205,8 @@ function createList(schema: Schema, preserve: boolean): ListType {
 }
 
 /**
- * What stands for a key that is left out. A field of a built-in type that is always written is never left out: it is the
- * zero value of its type then, which is what kube-apiserver's own schemas say.
+ * The default of an omitted key. A field of a built-in type that is always serialized is never omitted: it then has the
+ * zero value of its type, as in kube-apiserver's own schemas.
  */
 function keyDefault(element: Schema | undefined, key: string): unknown {
   const field = element?.properties?.[key]
@@ -216,7 +216,7 @@ function keyDefault(element: Schema | undefined, key: string): unknown {
   return field?.type === 'integer' ? 0 : ''
 }
 
-/** Lists that say nothing about themselves are atomic, unless strategic merge would merge them. */
+/** Lists without a list type are atomic, unless strategic merge would merge them. */
 function relationshipOf(schema: Schema): { kind: ListType['kind']; keys: readonly string[] } {
   const type = schema['x-kubernetes-list-type']
   if (type === 'map') return { kind: 'map', keys: schema['x-kubernetes-list-map-keys'] ?? [] }

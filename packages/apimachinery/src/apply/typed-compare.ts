@@ -12,8 +12,8 @@ export interface Comparison {
 }
 
 /**
- * What makes `after` of `before`; `undefined` if they are equal. Nothing is allocated for what did not change.
- * Throws a {@link TypedValueError} for lists whose elements cannot be told apart.
+ * The changes from `before` to `after`; `undefined` if they are equal. Nothing is allocated for unchanged parts.
+ * Throws a {@link TypedValueError} for lists whose elements cannot be distinguished.
  */
 export function compareTyped(before: unknown, after: unknown, type: TypeNode): Comparison | undefined {
   if (before === after) return undefined
@@ -49,7 +49,7 @@ function leave(walk: Walk): void {
   walk.added?.leave(length)
 }
 
-/** `undefined` stands for a value that is not there, which is not null. At least one is. */
+/** `undefined` is an absent value, which differs from null. At least one is present. */
 function compareNode(walk: Walk, before: unknown, after: unknown, type: TypeNode | undefined): void {
   if (before === after) return
   if (before === undefined) insert(walk, 'added', everythingIn(after, type))
@@ -139,7 +139,7 @@ function groupByElement(walk: Walk, items: readonly unknown[], list: ListType): 
   return groups
 }
 
-/** The element of the item at `index`; what is wrong with it is told with `path` and the index. */
+/** The element of the item at `index`; errors have `path` and the index. */
 export function elementAt(
   items: readonly unknown[],
   index: number,

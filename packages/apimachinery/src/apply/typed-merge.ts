@@ -5,8 +5,8 @@ import { atomOf, type ListType, type MapType, type TypeNode } from './type-node.
 import { elementAt } from './typed-compare.ts'
 
 /**
- * `live` with everything that `config` says. Nothing is removed by this. Lists that merge by element keep live's order
- * where config says nothing else. The result shares what did not change with both, and is `live` itself if nothing did.
+ * `live` with `config` merged into it. Nothing is removed. Lists that merge by element keep live's order
+ * unless config has another. The result shares unchanged parts with both, and is `live` itself if nothing changed.
  */
 export function mergeTyped(live: unknown, config: unknown, type: TypeNode): unknown {
   return mergeNode(live, config, type, [])

@@ -8,7 +8,7 @@ import { elementOf, type PathElement, printElement, TypedValueError } from './pa
 import { atomOf, type ListType, type MapType, type ScalarType, type TypeNode } from './type-node.ts'
 import { elementAt } from './typed-compare.ts'
 
-/** The paths a configuration speaks about: what its applier owns. */
+/** The paths in a configuration: what its applier owns. */
 export function fieldSetOf(value: unknown, type: TypeNode): FieldSet {
   return collect(value, type, false) ?? emptyFieldSet
 }
@@ -54,8 +54,8 @@ function collectList(value: unknown, list: ListType): Record<string, FieldSet> |
 }
 
 /**
- * `value` without the fields and items of `set`; what becomes empty by it is null. The result shares what did not
- * change with `value`.
+ * `value` without the fields and items of `set`; what becomes empty is null. The result shares unchanged parts
+ * with `value`.
  */
 export function removeItems(value: unknown, set: FieldSet, type: TypeNode | undefined): unknown {
   if (isEmptySet(set)) return value
@@ -112,8 +112,8 @@ function removeElements(value: readonly unknown[], set: FieldSet, list: ListType
 }
 
 /**
- * Throws a {@link TypedValueError} with what does not fit `type` in `value`, in Kubernetes' words: as many errors as an
- * answer has room for.
+ * Throws a {@link TypedValueError} with the mismatches of `value` and `type`, in Kubernetes' words: as many errors as a
+ * response can hold.
  */
 export function validateTyped(value: unknown, type: TypeNode): void {
   const errors: TypedValueError[] = []

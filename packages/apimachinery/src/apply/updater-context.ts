@@ -2,7 +2,7 @@ import type { PlainObject } from '../json/plain.ts'
 import type { FieldSet } from './field-set.ts'
 import type { TypeNode } from './type-node.ts'
 
-/** What the updater has to know about the kind it works on. */
+/** What the updater needs to know about its kind. */
 export interface UpdaterContext {
   /** The version of the request; `live`, `next` and `config` are of it. */
   readonly apiVersion: string
@@ -10,6 +10,6 @@ export interface UpdaterContext {
   readonly typeOf: (apiVersion: string) => TypeNode | undefined
   /** `object` in another version; `undefined` if there is no such version. */
   readonly convert: (object: PlainObject, apiVersion: string) => PlainObject | undefined
-  /** Takes those fields out of a set that the request cannot change. */
+  /** Removes the fields from a set that the request cannot change. */
   readonly filter: (set: FieldSet, apiVersion: string) => FieldSet
 }

@@ -15,7 +15,7 @@ export interface Conflict {
   readonly set: FieldSet
 }
 
-/** Thrown inside of the package only: what callers see is a 409. */
+/** Thrown inside the package only: callers get a 409. */
 export class ConflictError extends Error {
   readonly conflicts: readonly Conflict[]
   /** All managers at that time. */
@@ -28,7 +28,7 @@ export class ConflictError extends Error {
   }
 }
 
-/** Versions that are gone take their managers with them; sets follow changes of the schema. */
+/** Removed versions lose their managers; sets follow schema changes. */
 function reconcile(managers: Managers, live: PlainObject, context: UpdaterContext): void {
   for (const [id, manager] of managers) {
     const type = context.typeOf(manager.apiVersion)
@@ -53,8 +53,8 @@ function compareFiltered(
 }
 
 /**
- * Takes from every manager but `workflow` what changes from `before` to `after`. Without `force` it throws a
- * {@link ConflictError} if someone owns what changes. Changes `managers`.
+ * Removes the changes from `before` to `after` from every manager but `workflow`. Without `force` it throws a
+ * {@link ConflictError} if another manager owns a change. Changes `managers`.
  */
 function takeChanges(
   managers: Managers,
@@ -94,8 +94,8 @@ function takeChanges(
 }
 
 /**
- * Takes what changes from `live` to `next` from its managers; it is returned, for the caller to give to whoever made
- * the change. Changes `managers`.
+ * Removes the changes from `live` to `next` from their managers; returns them, for the caller to give to the manager that made
+ * them. Changes `managers`.
  */
 export function trackUpdate(
   live: PlainObject,

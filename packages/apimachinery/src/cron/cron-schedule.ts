@@ -2,7 +2,7 @@ import { isMachineryError } from '../errors.ts'
 import { parseDuration } from '../time/duration.ts'
 import { isTimeZone } from './time-zone.ts'
 
-/** When something has to happen, in a time zone: at certain minutes, or each so many milliseconds. */
+/** A schedule in a time zone: at certain minutes, or at an interval in milliseconds. */
 export type CronSchedule =
   | {
       readonly type: 'fields'
@@ -14,7 +14,7 @@ export type CronSchedule =
       readonly months: ReadonlySet<number>
       /** 0 is Sunday. */
       readonly weekdays: ReadonlySet<number>
-      /** Either may name the day, unless one of them says that any will do: then the other decides. */
+      /** Either may match the day, unless one of them is a star: then the other decides. */
       readonly isEitherDay: boolean
     }
   | { readonly type: 'every'; readonly period: number }
@@ -49,7 +49,7 @@ const every = '@every '
 
 const problemOf = (problem: string): CronProblem => ({ type: 'problem', problem })
 
-/** Reads a schedule in the five-field notation of cron. Without `TZ=` in it, it is meant in `zone`. */
+/** Parses a schedule in cron's five-field notation. Without `TZ=` its time zone is `zone`. */
 export function parseCronSchedule(text: string, zone = 'UTC'): CronSchedule | CronProblem {
   const prefix = /^(?:CRON_)?TZ=([^ ]*)( .*)?$/s.exec(text)
   if (prefix) {
@@ -109,7 +109,7 @@ interface Values {
   isAny: boolean
 }
 
-/** `*`, `5`, `1-5`, `mon-fri`, each with a step: `0-30/10`. Returns what is wrong with it. */
+/** `*`, `5`, `1-5`, `mon-fri`, each with a step: `0-30/10`. Returns the error text. */
 function addRange(values: Values, expression: string, bounds: Bounds): string | undefined {
   const steps = expression.split('/')
   const ends = steps[0]!.split('-')

@@ -47,7 +47,7 @@ describe('the next time of a schedule', () => {
     assert.equal(formatInZone('UTC', time), '2026-07-01T07:30:00Z')
   })
 
-  it('is not looked for where the schedule makes no sense', () => {
+  it('is not searched for when the schedule is invalid', () => {
     const problemOf = (text: string) => {
       const read = parseCronSchedule(text)
       return read.type === 'problem' ? read.problem : undefined

@@ -4,14 +4,14 @@ import { offsetAt } from './time-zone.ts'
 const minute = 60_000
 const hour = 60 * minute
 const day = 24 * hour
-/** A schedule that names no day in this many has none: the 31st of February. */
+/** A schedule without a match in this many days has none: the 31st of February. */
 const horizon = 5 * 366
 
 type Fields = Extract<CronSchedule, { readonly type: 'fields' }>
 
 /**
- * The first moment after `after` that a schedule names, in milliseconds; undefined when there is none within five years.
- * Clocks that are put forward skip what lies between, clocks that are put back see it twice.
+ * The first time after `after` that matches a schedule, in milliseconds; undefined when there is none within five years.
+ * A clock that is set forward skips the times in between, one that is set back sees them twice.
  */
 export function nextCronTime(schedule: CronSchedule, after: number): number | undefined {
   const second = Math.floor(after / 1_000) * 1_000

@@ -1,6 +1,6 @@
 import { zoneLinks } from './zone-links.ts'
 
-/** By the names of zones; others do not get here. */
+/** By zone name; only known zones get here. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 let firstNames: ReadonlySet<string> | undefined
 
@@ -15,7 +15,7 @@ function formatFor(zone: string): Intl.DateTimeFormat {
   return format
 }
 
-/** Whether this machine knows a time zone of that name, spelt as the time zone database does: `us/eastern` is none, as for Go. */
+/** Whether this machine knows a time zone of that name, spelt as in the time zone database: `us/eastern` is unknown, as in Go. */
 export function isTimeZone(zone: string): boolean {
   try {
     formatFor(zone)
@@ -26,8 +26,8 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * How many milliseconds the clocks of a zone are ahead of UTC's at an instant.
- * @throws RangeError for a zone that is not known
+ * How many milliseconds a zone is ahead of UTC at an instant.
+ * @throws RangeError for an unknown zone
  */
 export function offsetAt(zone: string, instant: number): number {
   if (zone === 'UTC') return 0

@@ -1,6 +1,6 @@
 /**
- * The second names of time zones, as the time zone database spells them. `Intl` tells only the first name of each zone, and
- * takes all of them in any case.
+ * The alias names of time zones, as the time zone database spells them. `Intl` reports only the canonical name of each zone, and
+ * accepts all of them in any case.
  */
 export const zoneLinks: ReadonlySet<string> = new Set(
   `

@@ -1,4 +1,4 @@
-/** What a server says it serves, in both of its forms, as one; and a mapper from it. */
+/** The resources of a server, from both forms of discovery; and a RESTMapper for them. */
 import type { GroupVersion } from '../meta/gvk.ts'
 import { parseGroupVersion } from '../meta/gvk.ts'
 import { guessResource, RESTMapper, type RESTMapperOptions, type RESTMapping } from './rest-mapper.ts'
@@ -6,7 +6,7 @@ import { guessResource, RESTMapper, type RESTMapperOptions, type RESTMapping } f
 export interface DiscoveredResource {
   /** The plural. */
   readonly name: string
-  /** Empty where an old server gave none. */
+  /** Empty when an old server sent none. */
   readonly singular: string
   readonly kind: string
   readonly namespaced: boolean
@@ -19,6 +19,7 @@ export interface DiscoveredVersion extends GroupVersion {
   readonly resources: readonly DiscoveredResource[]
 }
 
+/** An API group and its versions, as discovered. */
 export interface DiscoveredGroup {
   readonly name: string
   readonly preferredVersion: string
@@ -32,7 +33,7 @@ export interface AggregatedDiscovery {
     readonly metadata?: { readonly name?: string }
     readonly versions?: readonly {
       readonly version: string
-      /** `Stale` when the server could not reach who serves it. */
+      /** `Stale` when the server could not reach the aggregated server. */
       readonly freshness?: string
       readonly resources?: readonly {
         readonly resource: string
@@ -68,7 +69,7 @@ export interface LegacyResourceList {
   }[]
 }
 
-/** Versions that are stale are left out: what they list may not be served. */
+/** Stale versions are omitted: their resources may not be served. */
 export function groupsFromAggregatedDiscovery(...lists: readonly AggregatedDiscovery[]): DiscoveredGroup[] {
   return lists
     .flatMap(list => list.items ?? [])
@@ -84,7 +85,7 @@ export function groupsFromAggregatedDiscovery(...lists: readonly AggregatedDisco
           version,
           resources: (resources ?? []).flatMap(resource => {
             const kind = resource.responseKind?.kind ?? ''
-            if (kind === '') return [] // there for its subresources only
+            if (kind === '') return [] // listed for its subresources only
             return [
               {
                 name: resource.resource,
@@ -121,7 +122,7 @@ export function groupsFromLegacyDiscovery(
 /** Go writes a list that is empty as null. */
 function resourcesOf({ resources }: LegacyResourceList): DiscoveredResource[] {
   return (resources ?? [])
-    .filter(resource => !resource.name.includes('/')) // a subresource is no resource
+    .filter(resource => !resource.name.includes('/')) // subresources are not resources
     .map(({ name, singularName = '', namespaced = false, kind, shortNames, categories, verbs }) => ({
       name,
       singular: singularName,
@@ -134,7 +135,7 @@ function resourcesOf({ resources }: LegacyResourceList): DiscoveredResource[] {
 }
 
 /**
- * Where a name means several things, core/v1 comes first, then the order of the groups decides, then each group's
+ * Where a name is ambiguous, core/v1 comes first, then the order of the groups decides, then each group's
  * preferred version.
  */
 export function restMapperFromDiscovery(

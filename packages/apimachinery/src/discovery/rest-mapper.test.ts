@@ -48,11 +48,11 @@ describe('RESTMapper of a table', () => {
     })
   })
 
-  it('takes the beginning of a group for the group', () => {
+  it('accepts the beginning of a group', () => {
     assert.equal(mapper.kindFor({ group: 'ext', resource: 'deployment' }).group, 'extensions')
   })
 
-  it('reports what is not there as client-go does', () => {
+  it('reports a missing match as client-go does', () => {
     assert.throws(() => mapper.kindFor({ resource: 'nope' }), {
       message: 'no matches for /, Resource=nope',
       code: 'NoMatch',
@@ -70,7 +70,7 @@ describe('RESTMapper of a table', () => {
     })
   })
 
-  it('reports what is ambiguous as client-go does', () => {
+  it('reports an ambiguous match as client-go does', () => {
     assert.throws(() => mapper.resourceFor({ resource: 'deployments' }), {
       code: 'AmbiguousMatch',
       message:
@@ -87,7 +87,7 @@ describe('RESTMapper of a table', () => {
     assert.equal(versions.restMapping({ group: 'a', kind: 'X' }, 'v2', 'v1').kind.version, 'v2')
   })
 
-  it('decides by priority, and understands short names when told to', () => {
+  it('decides by priority, and resolves short names when configured', () => {
     const priority = [
       { group: 'extensions', version: 'v1beta1' },
       { group: 'apps', version: 'v1' },

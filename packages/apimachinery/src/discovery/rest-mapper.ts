@@ -20,7 +20,7 @@ export interface RESTMapping {
   readonly shortNames: readonly string[]
 }
 
-/** What someone knows of a resource: the name (plural or singular, in any case), perhaps a group or the beginning of one. */
+/** A partial resource: the name (plural or singular, in any case), optionally a group or its beginning. */
 export interface PartialResource {
   readonly group?: string
   readonly version?: string
@@ -29,7 +29,7 @@ export interface PartialResource {
 
 export interface RESTMapperOptions {
   /**
-   * What decides between several matches: the first of these that has one. Without it several matches are an error.
+   * Resolves several matches: the first pattern with a match decides. Without it several matches are an error.
    * @default []
    */
   readonly priority?: readonly GroupVersion[]
@@ -40,7 +40,7 @@ export interface RESTMapperOptions {
   readonly shortNames?: boolean
 }
 
-/** Kinds to resources and back. Immutable: a server that changes is a new mapper. */
+/** Maps kinds to resources and back. Immutable: a changed server needs a new mapper. */
 export class RESTMapper {
   readonly #mappings: readonly RESTMapping[]
   readonly #priority: readonly GroupVersion[]
@@ -64,7 +64,7 @@ export class RESTMapper {
     return this.#choose(resources) ?? fail(partial, 'resources', resources.map(formatGroupVersionResource))
   }
 
-  /** Every kind that the name may mean. @throws MachineryError `NoMatch` */
+  /** Every kind that the name may refer to. @throws MachineryError `NoMatch` */
   kindsFor(partial: PartialResource): GroupVersionKind[] {
     return distinct(
       this.#find(partial).map(mapping => mapping.kind),
@@ -72,7 +72,7 @@ export class RESTMapper {
     )
   }
 
-  /** Every resource that the name may mean, always in the plural. @throws MachineryError `NoMatch` */
+  /** Every resource that the name may refer to, always in the plural. @throws MachineryError `NoMatch` */
   resourcesFor(partial: PartialResource): GroupVersionResource[] {
     return distinct(
       this.#find(partial).map(mapping => mapping.resource),
@@ -195,7 +195,7 @@ function noKind({ group, kind }: GroupKind, versions: readonly string[]): Machin
   return new MachineryError('NoMatch', `no matches for kind ${quote(kind)} ${where}`)
 }
 
-/** What the plural and the singular of a kind most likely are. For kinds of one's own only: servers say what they are. */
+/** The likely plural and singular of a kind. For custom kinds only: servers report theirs. */
 export function guessResource(kind: string): { plural: string; singular: string } {
   const singular = kind.toLowerCase()
   if (singular === '' || singular.endsWith('endpoints')) return { plural: singular, singular }

@@ -1,13 +1,13 @@
 import type { StatusCause } from '../meta/status.ts'
 import { aggregateMessages, type FieldError, formatFieldError, toCauses } from './error.ts'
 
-/** What an answer has room for: errors, and UTF-16 units of their texts. Upstream has no such limit. */
+/** The limits of a response: errors, and UTF-16 units of their texts. Upstream has no such limit. */
 export const maxErrors: number = 1_000
 export const maxErrorLength: number = 256 * 1024
 
 /**
- * Field errors for one answer, as many as it has room for. Validators that are generators are not asked for more than
- * that, so a request with a million mistakes costs as much as one with a thousand.
+ * Field errors for one response, up to its limits. Validators that are generators are not asked for more than
+ * that, so a request with a million errors costs as much as one with a thousand.
  */
 export class ErrorList implements Iterable<FieldError> {
   readonly #errors: FieldError[] = []
@@ -52,7 +52,7 @@ export class ErrorList implements Iterable<FieldError> {
   }
 }
 
-/** An error whose value alone is longer than an answer loses the end of its text. */
+/** Truncates the text of an error whose value alone exceeds a response. */
 function shorten(error: FieldError): FieldError {
   const { type, field, body } = error
   if (field.length <= maxErrorLength && body.length <= maxErrorLength) return error

@@ -21,12 +21,12 @@ const titles = {
   InternalError: 'Internal error',
 } as const
 
-/** One thing that is wrong with one field. A value, not something to throw: an answer has many of them. */
+/** One error of one field. A value, not something to throw: a response has many of them. */
 export interface FieldError {
   readonly type: FieldErrorType
   /** The path as text. */
   readonly field: string
-  /** The message without the path: what stands in a cause's `message`. */
+  /** The message without the path: a cause's `message`. */
   readonly body: string
 }
 
@@ -38,7 +38,7 @@ export function formatFieldError(error: FieldError): string {
 /** A bad value that messages leave out. */
 export const omitValue: unique symbol = Symbol('omitValue')
 
-/** Of a value more is not printed than an answer has room for. */
+/** The longest printed value. */
 const longestValue = 256 * 1024
 
 /**
@@ -48,7 +48,7 @@ const longestValue = 256 * 1024
 export class Printed {
   #text: string | (() => string)
 
-  /** The members of objects in the order that they have. */
+  /** Keeps the order of members. */
   static inOrder(value: unknown): Printed {
     return new Printed(() => printJson(value, false, longestValue))
   }
@@ -63,7 +63,7 @@ export class Printed {
   }
 }
 
-/** Writes its texts when they are asked for: of many errors only as many as an answer has room for. */
+/** Formats its texts on first use: only as many errors as a response can hold are formatted. */
 class WrittenLate implements FieldError {
   readonly type: FieldErrorType
   readonly #path: Path
@@ -114,17 +114,17 @@ function withValue(
   return new WrittenLate(type, path, value, detail)
 }
 
-/** A value that was looked up and is not there. */
+/** A value that was looked up and does not exist. */
 export function notFound(path: Path, value: unknown, detail: string | (() => string) = ''): FieldError {
   return withValue('FieldValueNotFound', path, value, detail)
 }
 
-/** A value that must be given: absent, null, an empty string or an empty list. */
+/** A required value: absent, null, an empty string or an empty list. */
 export function required(path: Path, detail = ''): FieldError {
   return withoutValue('FieldValueRequired', path, detail)
 }
 
-/** A value that stands there twice and may only once. */
+/** A duplicate value that must be unique. */
 export function duplicate(path: Path, value: unknown, detail = ''): FieldError {
   return withValue('FieldValueDuplicate', path, value, detail)
 }
@@ -151,7 +151,7 @@ export function forbidden(path: Path, detail: string): FieldError {
   return withoutValue('FieldValueForbidden', path, detail)
 }
 
-/** Longer than `maxLength` bytes; a negative `maxLength` is not told. */
+/** Longer than `maxLength` bytes; a negative `maxLength` is not printed. */
 export function tooLong(path: Path, maxLength: number): FieldError {
   return withoutValue(
     'FieldValueTooLong',
@@ -172,7 +172,7 @@ export function tooShort(path: Path, minLength: number): FieldError {
   return withoutValue('FieldValueTooShort', path, detail)
 }
 
-/** A list of more than `max` items; a negative `actual` is not told. */
+/** A list of more than `max` items; a negative `actual` is not printed. */
 export function tooMany(path: Path, actual: number, max: number): FieldError {
   const detail = limit(max, 'item', 'must have at most', 'has too many items')
   return withValue('FieldValueTooMany', path, actual < 0 ? omitValue : actual, detail)
@@ -188,7 +188,7 @@ export function tooFew(path: Path, actual: number, min: number): FieldError {
   )
 }
 
-/** Something went wrong while validating that is not the user's fault. */
+/** An internal error during validation. */
 export function internalError(path: Path, error: Error | string): FieldError {
   return withoutValue('InternalError', path, typeof error === 'string' ? error : error.message)
 }
@@ -202,7 +202,7 @@ export function toCauses(errors: Iterable<FieldError>): StatusCause[] {
   return Array.from(errors, ({ type, field, body }) => ({ reason: type, message: body, field }))
 }
 
-/** All messages as one: alone, or `[a, b]`; an error that says the same again is left out. Empty for no errors. */
+/** All messages as one: alone, or `[a, b]`; duplicates are dropped. Empty for no errors. */
 export function aggregate(errors: Iterable<FieldError>): string {
   return aggregateMessages(Array.from(errors, formatFieldError))
 }

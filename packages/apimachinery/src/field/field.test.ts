@@ -45,14 +45,14 @@ describe('field errors', () => {
     assert.equal(body(null), 'null')
   })
 
-  it('print objects as JSON with sorted keys, or in their own order when told so', () => {
+  it('print objects as JSON with sorted keys, or in their own order when asked to', () => {
     const value = { b: ['<x>'], a: 1n }
     assert.equal(field.invalid(at, value, 'no').body, 'Invalid value: {"a":1,"b":["\\u003cx\\u003e"]}: no')
     const ordered = field.Printed.inOrder(value)
     assert.equal(field.invalid(at, ordered, 'no').body, 'Invalid value: {"b":["\\u003cx\\u003e"],"a":1}: no')
   })
 
-  it('leave the value out where it is too long, forbidden, missing, or omitted', () => {
+  it('omit the value where it is too long, forbidden, missing, or omitted', () => {
     assert.equal(field.tooLong(at, 1).body, 'Too long: may not be more than 1 byte')
     assert.equal(field.tooLongCharacters(at, 2).body, 'Too long: may not be more than 2 characters')
     assert.equal(field.tooLong(at, -1).body, 'Too long: value is too long')
@@ -91,14 +91,14 @@ describe('field errors', () => {
 })
 
 describe('ErrorList', () => {
-  it('says everything where there is room', () => {
+  it('lists everything within the limits', () => {
     const errors = [field.duplicate(at, 'x'), field.required(at.child('y')), field.duplicate(at, 'x')]
     const list = new field.ErrorList(errors)
     assert.equal(String(list), field.aggregate(errors))
     assert.deepEqual(list.toCauses(), field.toCauses(errors))
   })
 
-  it('takes no more from a generator than an answer has room for, and says so', () => {
+  it('takes no more from a generator than a response can hold, and says so', () => {
     let asked = 0
     function* endless(): Generator<field.FieldError> {
       for (;;) yield field.invalid(at.index(asked++), 'x', 'no')
@@ -112,7 +112,7 @@ describe('ErrorList', () => {
     )
   })
 
-  it('writes the texts of no more errors than it keeps', () => {
+  it('formats no more errors than it keeps', () => {
     let written = 0
     const value = new field.Printed(() => {
       written++
@@ -132,7 +132,7 @@ describe('ErrorList', () => {
     assert.ok(String(list).length < 1024 * 1024)
   })
 
-  it('cuts a text that is longer than an answer', () => {
+  it('truncates a text that is longer than a response', () => {
     const list = new field.ErrorList([field.invalid(at, 'x'.repeat(3_000_000), 'too much')])
     assert.ok(String(list).length < 300_000)
     assert.match(String(list), /x\.\.\.$/)

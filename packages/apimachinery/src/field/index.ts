@@ -1,5 +1,5 @@
 /**
- * What is wrong with which field, in Kubernetes' words. Used as `field.required(field.Path.of('spec', 'replicas'))`.
+ * Field errors, in Kubernetes' words. Used as `field.required(field.Path.of('spec', 'replicas'))`.
  * @module
  */
 export {

@@ -1,6 +1,6 @@
 /**
- * Where a field is, in Kubernetes' syntax: `spec.containers[0].env[FOO]`. Paths share their parents and are turned into
- * text only when an error needs it, so validators can build them freely.
+ * The path of a field, in Kubernetes' syntax: `spec.containers[0].env[FOO]`. Paths share their parents and are formatted
+ * only when an error needs it, so validators can build them freely.
  */
 export class Path {
   readonly #parent: Path | undefined

@@ -1,4 +1,4 @@
-/** How Go prints and reads values: what Kubernetes' messages are made of. */
+/** How Go prints and parses values, as Kubernetes' messages show them. */
 export { goPrint } from './go-print.ts'
 export { parseInt64 } from './parse-int.ts'
 export { escapeHtml, printFloat, printJson } from './print-value.ts'

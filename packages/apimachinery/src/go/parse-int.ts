@@ -25,8 +25,8 @@ export function fitInt64(value: bigint): bigint | undefined {
 const maxUint64 = 2n ** 64n - 1n
 
 /**
- * What Go's `strconv.Atoi` makes of a text, whose value callers often use although there was an error: 0 for what is no
- * number, the nearest int64 for one that is out of range. A text that overflows before it stops being a number is out
+ * The result of Go's `strconv.Atoi`, whose value callers often use despite an error: 0 for an invalid
+ * number, the nearest int64 for one that is out of range. A text that overflows before its first invalid character is out
  * of range.
  */
 export function atoi(text: string): { value: bigint; error?: 'invalid syntax' | 'value out of range' } {

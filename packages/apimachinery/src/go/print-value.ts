@@ -23,7 +23,7 @@ export function printFloat(value: number): string {
   return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
 }
 
-/** What is known to be JSON text already, among the values that wait to be printed. */
+/** JSON text among the values to print. */
 class Text {
   readonly text: string
 

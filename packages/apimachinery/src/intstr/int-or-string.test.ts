@@ -14,7 +14,7 @@ describe('IntOrString', () => {
     assert.equal(intValue('80'), 80)
   })
 
-  it('scales percentages, rounding as told', () => {
+  it('scales percentages, rounding as requested', () => {
     assert.equal(scaledValueFromIntOrPercent('25%', 10, 'up'), 3)
     assert.equal(scaledValueFromIntOrPercent('25%', 10, 'down'), 2)
     assert.equal(scaledValueFromIntOrPercent(4, 10, 'down'), 4)
@@ -23,7 +23,7 @@ describe('IntOrString', () => {
     assert.ok(!isPercentage('x%'))
   })
 
-  it('that is neither number nor percentage is refused', () => {
+  it('that is neither number nor percentage is rejected', () => {
     assert.throws(() => scaledValueFromIntOrPercent('http', 10, 'up'), {
       message: 'invalid value for IntOrString: invalid type: string is not a percentage',
       code: 'BadIntOrString',

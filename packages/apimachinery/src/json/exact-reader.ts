@@ -106,7 +106,7 @@ class ExactReader {
     }
   }
 
-  /** An object that stands there twice goes on where it was, when repetitions are merged. */
+  /** A duplicate object continues the first one, when duplicates are merged. */
   #objectFrame(): Frame {
     const parent = this.#stack.at(-1)
     if (this.#mergeRepeated && parent && !Array.isArray(parent.container)) {

@@ -1,4 +1,4 @@
-/** JSON as Kubernetes reads and writes it, and plain helpers over its values. */
+/** JSON as Kubernetes reads and writes it, and helpers for its values. */
 export type { Literals } from './exact-reader.ts'
 export { childObject, isObject, type JsonObject } from './object.ts'
 export { maxJsonBytes, readJson } from './read-json.ts'

@@ -1,4 +1,4 @@
-/** A JSON object whose members are not known: what decoders and custom resources work with. */
+/** A JSON object with unknown members, for decoders and custom resources. */
 export type JsonObject = { [key: string]: unknown }
 
 /** Whether the value is an object and not a list. */
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The object under `key`; an empty one is put there first when the member is missing or of another type. */
+/** The object under `key`; created when the member is missing or of another type. */
 export function childObject(parent: JsonObject, key: string): JsonObject {
   const child = parent[key]
   if (isObject(child)) return child

@@ -1,5 +1,5 @@
 /**
- * Reading own members only, so that `constructor`, `__proto__` and the like are keys as any other. (Writing, copying and
+ * Reads own members only, so that `constructor`, `__proto__` and the like are ordinary keys. (Writing, copying and
  * comparing: json/value.ts.)
  */
 export type PlainObject = Record<string, unknown>

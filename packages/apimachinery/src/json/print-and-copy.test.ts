@@ -10,13 +10,13 @@ function nested(depth: number): unknown {
 }
 
 describe('printing and copying', () => {
-  it('go as deep as a reader lets anyone', () => {
+  it('support the deepest nesting that a reader accepts', () => {
     const value = nested(50_000)
     assert.equal(printJson(value).length, 25_000 * 2 + 25_000 * 6 + 1)
     assert.equal(printJson(deepCopyJson(value)), printJson(value))
   })
 
-  it('end where nobody reads on', () => {
+  it('stop at the limit', () => {
     const value = Array.from({ length: 100_000 }, () => ({ a: 'b' }))
     assert.ok(printJson(value, true, 1_000).length < 1_100)
     assert.ok(printJson(value).startsWith(printJson(value, true, 1_000)))
@@ -30,7 +30,7 @@ describe('printing and copying', () => {
     assert.notEqual(copy.a[0], value.a[0])
   })
 
-  it('take __proto__ for a key', () => {
+  it('treat __proto__ as an ordinary key', () => {
     const copy = deepCopyJson(JSON.parse('{"__proto__":{"x":1},"b":2}'))
     assert.equal(printJson(copy), '{"__proto__":{"x":1},"b":2}')
     assert.equal(Object.getPrototypeOf(copy), Object.prototype)

@@ -25,7 +25,7 @@ describe('readJson', () => {
     assert.deepEqual(read('{"a":1,"\\u0061":2}').duplicates, ['a'])
   })
 
-  it('merges an object that stands there twice when asked to, and tells only what is repeated', () => {
+  it('merges duplicate objects when asked to, and reports only duplicate members', () => {
     const bytes = new TextEncoder().encode(
       '{"m":{"a":1,"l":[1],"o":{"x":1}},"m":{"b":2,"l":[2],"o":{"y":2}}}',
     )
@@ -39,7 +39,7 @@ describe('readJson', () => {
     assert.equal(read(`{${members.join()}}`).duplicates.length, 100)
   })
 
-  it('reports a key that is repeated over and over in the depth once, without effort', () => {
+  it('reports a deeply nested key that is repeated many times once, in linear time', () => {
     const text = `${'{"a":'.repeat(5_000)}{${'"b":1,'.repeat(5_000)}"b":1}${'}'.repeat(5_000)}`
     assert.deepEqual(read(text).duplicates, [`${'a.'.repeat(5_000)}b`])
   })
@@ -70,7 +70,7 @@ describe('readJson', () => {
     assert.equal(read('{"a":1.0}', { literals: false }).literals, undefined)
   })
 
-  it('refuses numbers beyond the range of a double, unless the text is broken later', () => {
+  it('rejects numbers beyond the range of a double, unless the text has a later syntax error', () => {
     assertBad('[1e400]', 'json: cannot unmarshal number 1e400 into Go value of type float64')
     assertBad('[1e400,]', "invalid character ']' looking for beginning of value")
   })
@@ -95,7 +95,7 @@ describe('readJson', () => {
     assert.equal(read('"\uFFFD"').value, '\uFFFD')
   })
 
-  it('accepts 10,000 levels and refuses one more', () => {
+  it('accepts 10,000 levels and rejects one more', () => {
     const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
     let depth = 0
     for (let value = read(nested(10_000)).value; Array.isArray(value); value = value[0]) depth++
@@ -104,7 +104,7 @@ describe('readJson', () => {
     assertBad('{"a":'.repeat(10_001), "invalid character '{' exceeded max depth")
   })
 
-  it('refuses more than three mebibytes', () => {
+  it('rejects more than three mebibytes', () => {
     const text = `"${'a'.repeat(maxJsonBytes)}"`
     assert.throws(
       () => read(text),
@@ -138,7 +138,7 @@ describe('readJson', () => {
     '\uFEFF{}': "invalid character 'ï' looking for beginning of value",
   }
   for (const [text, message] of Object.entries(bad)) {
-    it(`says of ${JSON.stringify(text)} what Go says`, () => assertBad(text, message))
+    it(`reports ${JSON.stringify(text)} in Go's words`, () => assertBad(text, message))
   }
 })
 

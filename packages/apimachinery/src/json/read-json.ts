@@ -2,23 +2,23 @@ import { MachineryError } from '../errors.ts'
 import { type Literals, readExactly } from './exact-reader.ts'
 import { countMembers, FRACTION, INEXACT, scan } from './proof.ts'
 
-/** What a request body may hold at most, as in kube-apiserver. */
+/** The maximum size of a request body, as in kube-apiserver. */
 export const maxJsonBytes: number = 3 * 1024 * 1024
 
 /** Nesting up to which the fast path's recursive walk is used. */
 const shallow = 500
 
 export interface ReadJsonOptions {
-  /** Bytes that are accepted. @default maxJsonBytes */
+  /** The maximum number of bytes. @default maxJsonBytes */
   readonly maxBytes?: number
   /**
-   * Keep the spelling of numbers with a decimal point, so that a `1.0` for an integer field can be refused. Built-in
+   * Keep the spelling of numbers with a decimal point, so that a `1.0` for an integer field can be rejected. Built-in
    * kinds need it; custom resources accept `1.0` for 1, and are read faster without.
    * @default true
    */
   readonly literals?: boolean
   /**
-   * Read an object that stands there twice into the first one, as Go does for its own types. Built-in kinds need it; of
+   * Merge duplicate objects, as Go does for its own types. Built-in kinds need it; for
    * custom resources the last one counts.
    * @default false
    */
@@ -39,11 +39,11 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 /**
  * Reads a JSON document from a client as Kubernetes does. Whole numbers beyond 2^53 become bigint as long as they fit
  * int64, else the nearest double. Invalid UTF-8 and unpaired surrogates become U+FFFD. `__proto__` is an own member
- * like any other. Nesting beyond 10,000 is refused.
+ * like any other. Nesting beyond 10,000 is rejected.
  *
  *   bytes -> JSON.parse -> proofs that nothing was lost -> done
  *                  |              | one fails
- *                  +-- refused ---+-> the exact reader
+ *                  +-- rejected --+-> the exact reader
  *
  * Throws a MachineryError: `BadJson` in the words of Go's decoder, `JsonTooLarge` past the size.
  */

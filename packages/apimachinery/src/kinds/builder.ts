@@ -6,8 +6,8 @@ import type { Presence } from './builder-types.ts'
 export interface CelOptions extends Omit<ValidationRule, 'rule'> {}
 
 /**
- * One node of a schema being written down. Immutable: every method returns a new builder. `R` is the value as read, `C`
- * as sent to create it, `A` as applied, `P` whether it must be given.
+ * A schema node. Immutable: every method returns a new builder. `R` is the value as read, `C`
+ * as sent to create it, `A` as applied, `P` its presence.
  */
 export interface Builder<R = unknown, C = unknown, A = unknown, P extends Presence = Presence> {
   readonly schema: Schema
@@ -16,9 +16,9 @@ export interface Builder<R = unknown, C = unknown, A = unknown, P extends Presen
   readonly '~create': C
   readonly '~apply': A
   readonly '~presence': P
-  /** The field may be left out. */
+  /** The field may be omitted. */
   optional(): Builder<R, C, A, 'optional'>
-  /** The server fills it in where it is left out. */
+  /** The server fills it in when it is omitted. */
   default(value: C): Builder<R, C, A, 'default'>
   nullable(): Builder<R | null, C | null, A | null, P>
   /** The description. */
@@ -26,7 +26,7 @@ export interface Builder<R = unknown, C = unknown, A = unknown, P extends Presen
   title(text: string): this
   example(value: C): this
   externalDocs(url: string, description?: string): this
-  /** Once set, it stays as it is. */
+  /** Immutable once set. */
   immutable(message?: string): this
   /** A rule in CEL; `self` is the value. */
   cel(rule: string, options?: CelOptions): this
@@ -57,7 +57,7 @@ export interface ObjectBuilder<R, C, A, K extends string> extends Builder<R, C, 
   atLeastOneOf(fields: readonly K[]): this
   /** Applies replace it as a whole. */
   atomic(): this
-  /** Fields that are not specified are kept. */
+  /** Unspecified fields are kept. */
   preserveUnknownFields(): this
   minProperties(count: number): this
   maxProperties(count: number): this
@@ -74,7 +74,7 @@ type AnyBuilder = StringBuilder &
   ListBuilder<never, never, never> &
   ObjectBuilder<never, never, never, string>
 
-/** All methods of all builders; the interfaces above let each kind of value see its own. */
+/** All methods of all builders; the interfaces above restrict them by kind of value. */
 class Node {
   readonly schema: Schema
   readonly presence: Presence
@@ -200,7 +200,7 @@ class Node {
     return this.#count(fields, '>= 1', 'at least', 'must')
   }
 
-  /** The rule and the words of controller-gen's markers of the same names. */
+  /** The rule and message of controller-gen's markers of the same names. */
   #count(fields: readonly string[], comparison: string, quantity: string, verb: string): Node {
     const has = fields.map(name => `has(self.${celName(name)})`).join(',')
     const message = `${quantity} one of the fields in [${fields.join(' ')}] ${verb} be set`
@@ -224,7 +224,7 @@ const celKeywords = new Set(
   ),
 )
 
-/** Makes a builder; the caller names the interface its value deserves. */
+/** Creates a builder; the caller chooses its interface. */
 export function createBuilder<B extends Builder>(schema: Schema, presence: Presence = 'required'): B {
   const node: unknown = new Node(schema, presence) satisfies Record<keyof AnyBuilder & keyof Node, unknown>
   return node as B

@@ -21,7 +21,7 @@ const verbs: readonly Verb[] = [
 ]
 const subresourceVerbs: readonly Verb[] = ['get', 'patch', 'update']
 
-/** What the server shows when a CRD gives no columns. */
+/** The default columns of a CRD without columns. */
 const ageColumn: PrinterColumn = {
   name: 'Age',
   type: 'date',
@@ -32,9 +32,9 @@ const ageColumn: PrinterColumn = {
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 /**
- * What a server knows about the resource that a CustomResourceDefinition defines. Versions come in the order of
+ * The resource of a CustomResourceDefinition. Versions are in the order of
  * preference: Kubernetes' own order of version names. Names are those of the spec: whether they were accepted is the
- * server's business.
+ * server's concern.
  */
 export function resourceInfoFromCrd(crd: CustomResourceDefinition): ResourceInfo {
   const { group, names, scope } = crd.spec

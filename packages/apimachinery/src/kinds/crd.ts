@@ -9,7 +9,7 @@ import {
 } from './define-kind.ts'
 import type { PrinterColumn } from './resource-info.ts'
 
-/** What this package reads and writes of an `apiextensions.k8s.io/v1` CustomResourceDefinition. */
+/** The parts of an `apiextensions.k8s.io/v1` CustomResourceDefinition that this package reads and writes. */
 export interface CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1'
   readonly kind: 'CustomResourceDefinition'
@@ -21,6 +21,7 @@ export interface CustomResourceDefinition {
   readonly spec: CustomResourceDefinitionSpec
 }
 
+/** `spec` of a CRD. */
 export interface CustomResourceDefinitionSpec {
   readonly group: string
   readonly names: {
@@ -37,6 +38,7 @@ export interface CustomResourceDefinitionSpec {
   readonly preserveUnknownFields?: boolean
 }
 
+/** `spec.conversion` of a CRD. */
 export interface CustomResourceConversion {
   readonly strategy: 'None' | 'Webhook'
   readonly webhook?: {
@@ -54,6 +56,7 @@ export interface CustomResourceConversion {
   }
 }
 
+/** An entry of `spec.versions` of a CRD. */
 export interface CustomResourceDefinitionVersion {
   readonly name: string
   readonly served: boolean
@@ -76,10 +79,11 @@ export interface CustomResourceDefinitionVersion {
   }
 }
 
+/** Options of {@link toCustomResourceDefinition}. */
 export interface CrdOptions {
-  /** Cuts descriptions to that many characters, at the end of a sentence where there is one; 0 leaves them out. */
+  /** Truncates descriptions to that many characters, at the end of a sentence if possible; 0 omits them. */
   readonly maxDescriptionLength?: number
-  /** How versions are converted. @default the server's: nothing but the apiVersion changes */
+  /** The conversion of versions. @default the server's: only the apiVersion changes */
   readonly conversion?: CustomResourceConversion
 }
 
@@ -154,7 +158,7 @@ function printerColumns(
   })
 }
 
-/** From the schema at the path; a time other than those of the metadata is shown as it is, for it may be ahead. */
+/** From the schema at the path; a time outside the metadata is shown unchanged, since it may be in the future. */
 function columnType(path: string, schema: Schema): PrinterColumn['type'] {
   if (/^\.metadata\.(?:creation|deletion)Timestamp$/.test(path)) return 'date'
   let node: Schema | undefined = schema
@@ -179,7 +183,7 @@ function cut(text: string, limit: number): string {
   return end < 0 ? head : head.slice(0, end + 1)
 }
 
-/** Descriptions are keywords of schemas; a property of that name is an object and left alone. */
+/** Descriptions are schema keywords; a property of that name is an object and is kept. */
 function mapKeys(value: unknown, map: (key: string, value: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map(item => mapKeys(item, map))
   if (typeof value !== 'object' || value === null) return value

@@ -81,7 +81,7 @@ function specSchema(): Schema {
 }
 
 describe('defineKind', () => {
-  it('gives a handle for every version', () => {
+  it('has a handle for every version', () => {
     const { schema, ...rest } = At.v1
     assert.deepEqual(rest, {
       group: 'cnat.example.com',
@@ -127,7 +127,7 @@ describe('defineKind', () => {
     ])
   })
 
-  it('takes in built-in schemas without prose, enums and patch strategies', () => {
+  it('embeds built-in schemas without descriptions, enums and patch strategies', () => {
     assert.deepEqual(specSchema().properties!.containers!.items, {
       type: 'object',
       properties: {
@@ -150,7 +150,7 @@ describe('defineKind', () => {
     )
   })
 
-  it('takes in metadata, quantities and keys with zero values as controller-gen does', () => {
+  it('embeds metadata, quantities and keys with zero values as controller-gen does', () => {
     const template: Schema = {
       type: 'object',
       properties: {
@@ -170,7 +170,7 @@ describe('defineKind', () => {
     assert.deepEqual(properties?.cpu, s.quantity().schema)
   })
 
-  it('refuses definitions that no server would accept', () => {
+  it('rejects definitions that no server would accept', () => {
     const refuse = (make: () => unknown, message: RegExp) =>
       assert.throws(make, error => isMachineryError(error, 'BadKind') && message.test(error.message))
     refuse(() => defineKind({ group: 'g', kind: 'K', versions: { v1: {}, v2: {} } }), /exactly one version/)
@@ -297,7 +297,7 @@ describe('toCustomResourceDefinition', () => {
     assert.deepEqual(toCustomResourceDefinition(At, { conversion }).spec.conversion, conversion)
   })
 
-  it('cuts descriptions at the end of a sentence', () => {
+  it('truncates descriptions at the end of a sentence', () => {
     const description = (maxDescriptionLength: number) =>
       toCustomResourceDefinition(At, { maxDescriptionLength }).spec.versions[1]!.schema!.openAPIV3Schema!
         .properties!.spec!.properties!.schedule!.description
@@ -308,7 +308,7 @@ describe('toCustomResourceDefinition', () => {
 })
 
 describe('resourceInfoFromCrd', () => {
-  it('says of a CRD what it says of the kind it was made from', () => {
+  it('gives the same for a CRD as for the kind it was made from', () => {
     const info = resourceInfoFromKind(At)
     assert.deepEqual(
       info.versions.map(version => [version.name, version.served, version.storage, version.deprecated]),

@@ -8,23 +8,25 @@ import type { Kind } from './kind.ts'
 import type { PrinterColumn } from './resource-info.ts'
 import { objectSchema, schemaOf } from './s.ts'
 
-/** A column of `kubectl get`. The type is taken from the schema where it is not given. */
+/** A column of `kubectl get`. The type defaults to that of the schema. */
 export interface ColumnDefinition extends Omit<Partial<PrinterColumn>, 'name' | 'jsonPath'> {
   readonly jsonPath: string
 }
 
+/** The paths of a scale subresource. */
 export interface ScaleDefinition {
   readonly specReplicasPath: string
   readonly statusReplicasPath: string
   readonly labelSelectorPath?: string
 }
 
+/** One version of a kind definition. */
 export interface VersionDefinition {
-  /** Objects are stored in this version. Exactly one has it; a single version needs not say so. */
+  /** Objects are stored in this version. Exactly one has it; a single version may omit it. */
   readonly storage?: boolean
   /** @default true */
   readonly served?: boolean
-  /** True, or the text of the warning that clients get. */
+  /** True, or the text of the deprecation warning. */
   readonly deprecated?: boolean | string
   readonly spec?: Carried
   /** Gives the kind a status subresource unless `statusSubresource` is false. */
@@ -45,6 +47,7 @@ export interface VersionDefinition {
   readonly selectableFields?: readonly string[]
 }
 
+/** The argument of {@link defineKind}. */
 export interface KindDefinition<
   G extends string,
   K extends string,
@@ -64,7 +67,7 @@ export interface KindDefinition<
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
-  /** Of the CustomResourceDefinition itself. */
+  /** Metadata of the CustomResourceDefinition itself. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
 }
@@ -76,17 +79,17 @@ interface Names {
   readonly singular: string
 }
 
-/** A definition with everything filled in. */
+/** A kind definition with all defaults filled in. */
 export interface ResolvedKind extends KindDefinition<string, string, Record<string, VersionDefinition>> {
   readonly names: Names
   readonly namespaced: boolean
   readonly schemas: Readonly<Record<string, Schema>>
 }
 
-/** Where a defined kind keeps its definition, out of the way of its versions' names. */
+/** The key of a defined kind's definition, which cannot clash with version names. */
 export const resolved: unique symbol = Symbol.for('coxswain.apimachinery.resolvedKind') as never
 
-/** A defined kind: one handle a version, `At.v1alpha1`. */
+/** A defined kind: one handle per version, `At.v1alpha1`. */
 export type DefinedKind<G extends string, K extends string, V extends Record<string, VersionDefinition>> = {
   readonly [N in keyof V & string]: Kind<
     KindObject<G, K, N, V[N]>,
@@ -95,11 +98,11 @@ export type DefinedKind<G extends string, K extends string, V extends Record<str
   >
 } & { readonly [resolved]: ResolvedKind } & Versionless
 
-/** What all versions of a defined kind have in common; a client needs one of them. */
+/** What all versions of a defined kind share; a client needs one of them. */
 export interface Versionless extends Omit<Kind, 'version' | 'schema' | 'types'> {
-  /** Never there: where a handle such as `At.v1alpha1` has its version, the compiler says what to write. */
+  /** Never set: it makes the compiler's error say that a handle such as `At.v1alpha1` is needed. */
   readonly version?: readonly ['name a version of the kind, as in At.v1']
-  /** Never there, as `version`. */
+  /** Never set, as `version`. */
   readonly schema?: never
 }
 
@@ -182,7 +185,7 @@ export function defineKind<G extends string, K extends string, V extends Record<
     { ...common, version, schema: () => kind.schemas[version]! },
   ])
   const members = { ...Object.fromEntries(handles), [resolved]: kind }
-  // Beside the versions, for whoever asks; a list of the members is one of the versions.
+  // Not enumerable, so that listing the members lists the versions.
   const beside = Object.entries(common).map(([name, value]) => [name, { value }] as const)
   const defined = Object.freeze(
     Object.defineProperties(members, Object.fromEntries(beside)),
@@ -193,7 +196,7 @@ export function defineKind<G extends string, K extends string, V extends Record<
 
 const definitions = new WeakMap<Kind, AnyDefinedKind>()
 
-/** The definition that a handle such as `At.v1alpha1` belongs to; undefined for a kind that `defineKind` did not make. */
+/** The definition of a handle such as `At.v1alpha1`; undefined for a kind not created with `defineKind`. */
 export function definedKindOf(handle: Kind): AnyDefinedKind | undefined {
   return definitions.get(handle)
 }

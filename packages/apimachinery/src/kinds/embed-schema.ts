@@ -1,7 +1,7 @@
 import { MachineryError } from '../errors.ts'
 import type { Schema } from '../schema/schema.ts'
 
-/** Keywords of built-in schemas that a CRD cannot hold or, as with controller-gen, does not. */
+/** Keywords of built-in schemas that a CRD cannot have or, as with controller-gen, does not. */
 const dropped = new Set<string>([
   'name',
   'description',
@@ -15,7 +15,7 @@ const dropped = new Set<string>([
 
 const embedded = new WeakMap<Schema, Schema>()
 
-/** A built-in schema as it may stand inside a CRD: without prose, enums and patch strategies; structural. */
+/** A built-in schema in the form that a CRD may embed: without descriptions, enums and patch strategies; structural. */
 export function embedSchema(schema: Schema): Schema {
   return embed(schema, [])
 }
@@ -67,7 +67,7 @@ export const quantityPattern: string =
 
 const text: Schema = { type: 'string' }
 
-/** Metadata inside of an object, as controller-gen writes it: the part that means something there. */
+/** Embedded metadata, as controller-gen writes it: the members that are meaningful there. */
 export const embeddedObjectMeta: Schema = {
   type: 'object',
   properties: {
@@ -79,7 +79,7 @@ export const embeddedObjectMeta: Schema = {
   },
 }
 
-/** A map of anything would be pruned to nothing inside a CRD, and a node needs a type. */
+/** A free-form map would be pruned to nothing inside a CRD, and a node needs a type. */
 function withForm(source: Schema, schema: Schema): Schema {
   if (source['x-kubernetes-int-or-string'] === true) {
     const form: Schema = { ...schema, anyOf: [{ type: 'integer' }, { type: 'string' }] }
@@ -96,7 +96,7 @@ function withForm(source: Schema, schema: Schema): Schema {
   return schema
 }
 
-/** A CRD wants list map keys to be required or to have a default; where a Go type has neither, it has the zero value. */
+/** A CRD requires list map keys to be required or defaulted; a Go type with neither gets the zero value. */
 function withDefaultKeys(items: Schema, keys: readonly string[]): Schema {
   const properties = { ...items.properties }
   for (const key of keys) {

@@ -1,4 +1,4 @@
-/** Kinds: the DSL that defines them, their CustomResourceDefinitions, and what a server or client has to know of one. */
+/** Kinds: the DSL that defines them, their CustomResourceDefinitions, and their resource information. */
 export type {
   Builder,
   CelOptions,

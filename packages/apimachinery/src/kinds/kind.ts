@@ -17,7 +17,7 @@ export interface Kind<T extends ApiObject = ApiObject, Create = unknown, Apply =
   readonly namespaced: boolean
   /** Decoded on first use, then kept. */
   readonly schema: () => Schema
-  /** Never there at run time: carries the types for reading, creating and applying. */
+  /** Does not exist at run time: carries the types for reading, creating and applying. */
   readonly types?: { readonly object: T; readonly create: Create; readonly apply: Apply }
 }
 

@@ -1,6 +1,6 @@
 import type { Schema } from '../schema/schema.ts'
 
-/** Everything a server or a tool knows about one resource as data. Built-in kinds and CRDs become the same thing. */
+/** Everything a server or a tool knows about one resource, as data. Built-in kinds and CRDs have the same form. */
 export interface ResourceInfo {
   readonly group: string
   /** The plural. */
@@ -13,10 +13,11 @@ export interface ResourceInfo {
   readonly namespaced: boolean
   /** In the order of preference. */
   readonly versions: readonly VersionInfo[]
-  /** What discovery's storage hash is made of, when it is not the group and the version marked as storage. */
+  /** The input of discovery's storage hash, when it is not the group and the storage version. */
   readonly storedAs?: { readonly group: string; readonly version: string }
 }
 
+/** A resource at one version. */
 export interface VersionInfo {
   readonly name: string
   readonly served: boolean
@@ -28,28 +29,31 @@ export interface VersionInfo {
   /** Field selectors beyond metadata.name and metadata.namespace, such as `spec.nodeName`. */
   readonly selectableFields: readonly string[]
   readonly subresources: readonly SubresourceInfo[]
-  /** Where a custom resource keeps what its `scale` subresource shows. */
+  /** Where a custom resource has the fields of its `scale` subresource. */
   readonly scale?: {
     readonly specReplicasPath: string
     readonly statusReplicasPath: string
     readonly labelSelectorPath?: string
   }
-  /** The text of the warning a client gets, when the version is deprecated. */
+  /** The text of the deprecation warning, when the version is deprecated. */
   readonly deprecated?: string
 }
 
+/** A verb that a resource may support. */
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch'
 
+/** A subresource of one version. */
 export interface SubresourceInfo {
   /** `status`, `scale`, `eviction`, ... */
   readonly name: string
   readonly verbs: readonly Verb[]
-  /** The kind it speaks, when it is not the parent's: `autoscaling/v1 Scale`. */
+  /** Its kind, when it is not the parent's: `autoscaling/v1 Scale`. */
   readonly group?: string
   readonly version?: string
   readonly kind?: string
 }
 
+/** A column of a Table. */
 export interface PrinterColumn {
   readonly name: string
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
@@ -58,6 +62,6 @@ export interface PrinterColumn {
   readonly description?: string
   /** Over 0: shown with `-o wide` only. */
   readonly priority: number
-  /** Where the cell's value is. Absent for built-in kinds whose cells are computed by the server. */
+  /** The path of the cell's value. Absent for built-in kinds whose cells are computed by the server. */
   readonly jsonPath?: string
 }

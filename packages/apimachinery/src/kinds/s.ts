@@ -25,15 +25,19 @@ import type {
 import { conditionSchema } from './condition-schema.ts'
 import { embeddedObjectMeta, embedSchema, quantityPattern } from './embed-schema.ts'
 
+/** Constraints of a string. */
 export type StringOptions = Pick<Schema, 'minLength' | 'maxLength' | 'pattern' | 'format'>
+/** Constraints of a number. */
 export type NumberOptions = Pick<
   Schema,
   'minimum' | 'maximum' | 'exclusiveMinimum' | 'exclusiveMaximum' | 'multipleOf'
 >
+/** Constraints of a list. */
 export type ListOptions = Pick<Schema, 'minItems' | 'maxItems'>
+/** Constraints of a map. */
 export type MapOptions = Pick<Schema, 'minProperties' | 'maxProperties'>
 
-/** A value that is the same however it is looked at. */
+/** A value whose read, create and apply forms are the same. */
 type Plain<T> = Builder<T, T, T, 'required'>
 
 type Scalar = string | number | boolean
@@ -44,7 +48,7 @@ const intOrString: Schema = {
 }
 
 /**
- * Words to write a schema with. What they build is always structural, and is the TypeScript type at the same time:
+ * Builders of schemas. The result is always structural, and is the TypeScript type at the same time:
  *
  *   s.object({ replicas: s.int32({ minimum: 0 }).default(1), mode: s.enumOf('Fast', 'Safe').optional() })
  *
@@ -83,26 +87,26 @@ export const s = {
     fields: P,
   ): ObjectBuilder<ReadFields<P>, CreateFields<P>, ApplyFields<P>, keyof P & string> =>
     createBuilder(objectSchema(fields)),
-  /** A list that applies replace as a whole. */
+  /** A list that applies replace atomically. */
   list: <I extends Carried>(
     item: I,
     options: ListOptions = {},
   ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyValueOf<I>[]> =>
     createBuilder({ type: 'array', items: schemaOf(item), 'x-kubernetes-list-type': 'atomic', ...options }),
-  /** A list of objects that are told apart by the fields `keys`; applies merge it item by item. */
+  /** A list of objects that are identified by the fields `keys`; applies merge it item by item. */
   listMap: <I extends Carried, const K extends string & keyof I['~read']>(
     keys: readonly [K, ...K[]],
     item: I,
     options: ListOptions = {},
   ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyKeyed<I, K>[]> =>
     createBuilder(listMapSchema(keys, schemaOf(item), options)),
-  /** A list of scalars none of which occurs twice; applies merge it. */
+  /** A list of unique scalars; applies merge it. */
   set: <I extends Carried>(
     item: I,
     options: ListOptions = {},
   ): ListBuilder<ReadOf<I>[], CreateValueOf<I>[], ApplyValueOf<I>[]> =>
     createBuilder({ type: 'array', items: schemaOf(item), 'x-kubernetes-list-type': 'set', ...options }),
-  /** An object with any keys, whose values are alike. */
+  /** An object with arbitrary keys and values of one type. */
   map: <V extends Carried>(
     value: V,
     options: MapOptions = {},
@@ -112,12 +116,12 @@ export const s = {
     Record<string, ApplyValueOf<V>>,
     never
   > => createBuilder({ type: 'object', additionalProperties: schemaOf(value), ...options }),
-  /** Any JSON value; nothing of it is checked or pruned. */
+  /** Any JSON value; it is neither validated nor pruned. */
   any: (): Plain<unknown> => createBuilder({ 'x-kubernetes-preserve-unknown-fields': true }),
-  /** An object of which nothing is checked or pruned. */
+  /** An object that is neither validated nor pruned. */
   anyObject: (): Plain<Record<string, unknown>> =>
     createBuilder({ type: 'object', 'x-kubernetes-preserve-unknown-fields': true }),
-  /** A type from elsewhere, such as a built-in one: `s.ref(Container)`. Its descriptions are left out. */
+  /** A type from elsewhere, such as a built-in one: `s.ref(Container)`. Its descriptions are omitted. */
   ref: <T>(ref: SchemaRef<T>): Builder<T, T, ApplyField<T>, 'required'> =>
     createBuilder(embedSchema(ref.schema())),
   /** A whole object of any kind, or of the given one: apiVersion, kind and metadata are checked. */
@@ -136,12 +140,12 @@ export const s = {
       ApplyFields<P>,
       'required'
     >,
-  /** Metadata of an object that will be made from this one, such as the labels of a template. */
+  /** Metadata of an object created from this one, such as the labels of a template. */
   objectMeta: (): Plain<EmbeddedObjectMeta> => createBuilder(embeddedObjectMeta),
   /** Conditions of a status, as Kubernetes keeps them: one of each type. */
   conditions: (): ListBuilder<Condition[], Condition[], Condition[]> =>
     createBuilder(listMapSchema(['type'], conditionSchema, {})),
-  /** A schema written by hand, for what has no word here. It must be structural. */
+  /** A schema written by hand, for what has no builder. It must be structural. */
   schema: <T>(schema: Schema): Plain<T> => createBuilder(schema),
 } as const
 
@@ -150,7 +154,7 @@ export type UnionOf<P extends Fields, View extends '~read' | '~create'> = {
   [K in keyof P]: { [N in K]: P[K][View] } & { [N in Exclude<keyof P, K>]?: never }
 }[keyof P]
 
-/** What `s.objectMeta()` stands for. */
+/** The schema of `s.objectMeta()`. */
 export type EmbeddedObjectMeta = Pick<
   ObjectMeta,
   'annotations' | 'finalizers' | 'labels' | 'name' | 'namespace'

@@ -3,7 +3,7 @@
 import { formatTime } from '../time/time.ts'
 import type { Condition } from './meta.ts'
 
-/** What a controller says; when it became so is worked out. */
+/** A condition as a controller sets it; lastTransitionTime is computed. */
 export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'> & { lastTransitionTime?: string }
 
 /**
@@ -65,7 +65,7 @@ export function isStatusConditionTrue(
   return isStatusConditionPresentAndEqual(conditions, type, 'True')
 }
 
-/** A condition that is not there is neither true nor false. */
+/** An absent condition is neither true nor false. */
 export function isStatusConditionFalse(
   conditions: readonly ReadCondition[] | undefined,
   type: string,

@@ -24,7 +24,7 @@ describe('apiVersion', () => {
     assert.deepEqual(parseGroupVersion('/'), { group: '', version: '' })
   })
 
-  it('with two slashes is refused in words that show it', () => {
+  it('with two slashes is rejected with a message that quotes it', () => {
     assert.throws(() => parseGroupVersion('a/b/c'), { message: 'unexpected GroupVersion string: a/b/c' })
     assert.throws(
       () => gvkOf({ apiVersion: 'a/b/c' }),
@@ -102,7 +102,7 @@ describe('keys', () => {
     assert.deepEqual(keyOf({ metadata: { name: 'b', namespace: '' } }), { name: 'b' })
   })
 
-  it('with two slashes are refused', () => {
+  it('with two slashes are rejected', () => {
     assert.throws(() => parseKey('a/b/c'), { message: 'unexpected key format: "a/b/c"', code: 'BadKey' })
   })
 })

@@ -11,14 +11,17 @@ export interface GroupKind {
   readonly kind: string
 }
 
+/** A resource of a group, at no particular version. */
 export interface GroupResource {
   readonly group: string
   /** The plural, as in URLs. */
   readonly resource: string
 }
 
+/** A kind at one version. */
 export interface GroupVersionKind extends GroupVersion, GroupKind {}
 
+/** A resource at one version. */
 export interface GroupVersionResource extends GroupVersion, GroupResource {}
 
 /**
@@ -61,21 +64,21 @@ export function formatGroupVersionResource({ group, version, resource }: GroupVe
   return `${group}/${version}, Resource=${resource}`
 }
 
-/** `Deployment.apps` back to its parts: what follows the first dot is the group. */
+/** Parses `Deployment.apps`: what follows the first dot is the group. */
 export function parseGroupKind(text: string): GroupKind {
   const [kind, group] = cut(text)
   return { group, kind }
 }
 
-/** `deployments.apps` back to its parts: what follows the first dot is the group. */
+/** Parses `deployments.apps`: what follows the first dot is the group. */
 export function parseGroupResource(text: string): GroupResource {
   const [resource, group] = cut(text)
   return { group, resource }
 }
 
 /**
- * Both readings of what a user typed as a kind: `Kind.version.group` (only with two dots or more) and `Kind.group`. Who
- * knows the served kinds decides which one was meant.
+ * Both interpretations of user input as a kind: `Kind.version.group` (only with two dots or more) and `Kind.group`. The
+ * caller decides by the served kinds.
  */
 export function parseKindArg(arg: string): { gvk?: GroupVersionKind; groupKind: GroupKind } {
   const groupKind = parseGroupKind(arg)
@@ -84,7 +87,7 @@ export function parseKindArg(arg: string): { gvk?: GroupVersionKind; groupKind: 
   return { gvk: { group, version, kind: groupKind.kind }, groupKind }
 }
 
-/** Both readings of what a user typed as a resource: `resource.version.group` and `resource.group`. */
+/** Both interpretations of user input as a resource: `resource.version.group` and `resource.group`. */
 export function parseResourceArg(arg: string): { gvr?: GroupVersionResource; groupResource: GroupResource } {
   const groupResource = parseGroupResource(arg)
   if (!groupResource.group.includes('.')) return { groupResource }
@@ -93,7 +96,7 @@ export function parseResourceArg(arg: string): { gvr?: GroupVersionResource; gro
 }
 
 /**
- * What an object says it is. An absent `apiVersion` or `kind` gives empty parts.
+ * The group, version and kind of an object. An absent `apiVersion` or `kind` gives empty parts.
  * @throws MachineryError `BadGroupVersion`
  */
 export function gvkOf(object: { readonly apiVersion?: string; readonly kind?: string }): GroupVersionKind {

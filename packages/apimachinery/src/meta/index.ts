@@ -1,4 +1,4 @@
-/** What all objects have: metadata, names, owners, conditions. */
+/** What all objects share: metadata, names, owners, conditions. */
 export {
   findStatusCondition,
   isStatusConditionFalse,

@@ -8,7 +8,7 @@ export function formatKey({ namespace, name }: ObjectKey): string {
 }
 
 /**
- * The way back from {@link formatKey}.
+ * The inverse of {@link formatKey}.
  * @throws MachineryError `BadKey` when there is more than one slash
  */
 export function parseKey(key: string): ObjectKey {
@@ -21,7 +21,7 @@ export function parseKey(key: string): ObjectKey {
   return slash === 0 ? { name } : { namespace: key.slice(0, slash), name }
 }
 
-/** Where an object is: its namespace, if it has one, and its name. */
+/** The namespace, if any, and name of an object. */
 export function keyOf(object: {
   readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined }
 }): ObjectKey {

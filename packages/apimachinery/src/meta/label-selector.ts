@@ -4,7 +4,7 @@ export interface LabelSelectorRequirement {
   values?: string[]
 }
 
-/** `metav1.LabelSelector`: a selector as it stands in an object. */
+/** `metav1.LabelSelector`: a selector as a field of an object. */
 export interface LabelSelector {
   matchLabels?: Record<string, string>
   matchExpressions?: LabelSelectorRequirement[]

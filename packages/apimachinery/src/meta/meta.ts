@@ -4,6 +4,7 @@ export interface TypeMeta {
   readonly kind?: string
 }
 
+/** `metav1.OwnerReference`. */
 export interface OwnerReference {
   apiVersion: string
   kind: string
@@ -13,6 +14,7 @@ export interface OwnerReference {
   blockOwnerDeletion?: boolean
 }
 
+/** `metav1.ManagedFieldsEntry`. */
 export interface ManagedFieldsEntry {
   manager?: string
   operation?: 'Apply' | 'Update'
@@ -23,6 +25,7 @@ export interface ManagedFieldsEntry {
   subresource?: string
 }
 
+/** `metav1.ObjectMeta`. */
 export interface ObjectMeta {
   name?: string
   generateName?: string
@@ -41,6 +44,7 @@ export interface ObjectMeta {
   managedFields?: ManagedFieldsEntry[]
 }
 
+/** `metav1.ListMeta`. */
 export interface ListMeta {
   selfLink?: string
   resourceVersion?: string
@@ -48,13 +52,14 @@ export interface ListMeta {
   remainingItemCount?: number
 }
 
-/** An object as a server returns it: metadata that every stored object has is there. */
+/** An object as a server returns it: with the metadata that every stored object has. */
 export interface ApiObject {
   apiVersion: string
   kind: string
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; creationTimestamp: string }
 }
 
+/** A list of objects, as a server returns it. */
 export interface ApiList<T> {
   apiVersion: string
   kind: string
@@ -62,6 +67,7 @@ export interface ApiList<T> {
   items: T[]
 }
 
+/** `metav1.Condition`. */
 export interface Condition {
   type: string
   status: 'True' | 'False' | 'Unknown'
@@ -71,6 +77,7 @@ export interface Condition {
   message: string
 }
 
+/** The namespace, if any, and name of an object. */
 export interface ObjectKey {
   /** Absent for cluster-scoped objects. */
   readonly namespace?: string

@@ -31,7 +31,7 @@ function pod(namespace?: string): Owned {
 }
 
 describe('owner references', () => {
-  it('make one controller, which blocks the deletion of its owner', () => {
+  it('set one controller, which blocks the deletion of its owner', () => {
     const object = pod('a')
     setControllerReference(owner('rs', 'a'), object)
     setControllerReference(owner('rs', 'a', 'new-uid'), object)
@@ -49,7 +49,7 @@ describe('owner references', () => {
     assert.ok(!isControlledBy(object, owner('rs', 'a')))
   })
 
-  it('refuse a second controller by name', () => {
+  it('reject a second controller by name', () => {
     const object = pod('a')
     setControllerReference(owner('one', 'a'), object)
     assert.throws(() => setControllerReference(owner('two', 'a'), object), {
@@ -58,7 +58,7 @@ describe('owner references', () => {
     })
   })
 
-  it('add owners beside the controller and take them away', () => {
+  it('add and remove owners beside the controller', () => {
     const object = pod('a')
     setControllerReference(owner('one', 'a'), object)
     setOwnerReference(owner('two', 'a'), object)
@@ -70,7 +70,7 @@ describe('owner references', () => {
     assert.ok(!('ownerReferences' in object.metadata))
   })
 
-  it('say which rule about namespaces was broken', () => {
+  it('report which namespace rule was violated', () => {
     assert.throws(() => setControllerReference(owner('rs', 'a'), pod()), {
       message: "cluster-scoped resource must not have a namespace-scoped owner, owner's namespace a",
       code: 'OwnerScope',
@@ -81,7 +81,7 @@ describe('owner references', () => {
     setControllerReference(owner('node'), pod('b')) // a cluster-scoped owner may own anything
   })
 
-  it('refuse an owner that was never stored', () => {
+  it('reject an owner that was never stored', () => {
     assert.throws(
       () => setOwnerReference({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x' } }, pod()),
       {
@@ -95,7 +95,7 @@ describe('conditions', () => {
   const clock = { now: () => 1_000_000_000_000 }
   const update = { type: 'Ready', status: 'True', reason: 'Ok', message: '' } as const
 
-  it('move their time with their status only', () => {
+  it('change their time with their status only', () => {
     const conditions: Condition[] = []
     assert.ok(setStatusCondition(conditions, update, clock))
     assert.equal(conditions[0]!.lastTransitionTime, '2001-09-09T01:46:40Z')
@@ -108,7 +108,7 @@ describe('conditions', () => {
     assert.ok(!('observedGeneration' in conditions[0]!))
   })
 
-  it('that are not there are neither true nor false', () => {
+  it('that are absent are neither true nor false', () => {
     const conditions: Condition[] = [{ ...update, lastTransitionTime: '' }]
     assert.ok(isStatusConditionTrue(conditions, 'Ready'))
     assert.ok(!isStatusConditionTrue(conditions, 'Other') && !isStatusConditionFalse(conditions, 'Other'))

@@ -1,9 +1,9 @@
-/** Who owns what: the references that garbage collection and `owns()` follow. */
+/** Owner references: what garbage collection and `owns()` follow. */
 import { MachineryError } from '../errors.ts'
 import { parseGroupVersion } from './gvk.ts'
 import type { ObjectMeta, OwnerReference } from './meta.ts'
 
-/** What can own: it has been stored, so that it has a uid. */
+/** A potential owner: it has been stored, so it has a uid. */
 export interface Owner {
   readonly apiVersion?: string
   readonly kind?: string
@@ -25,8 +25,8 @@ export interface OwnerReferenceOptions {
 }
 
 /**
- * Makes `owner` the controller of `object`, once: garbage collection will delete the object with its owner, and
- * `owns()` will wake the owner's controller when the object changes.
+ * Makes `owner` the controller of `object`: garbage collection deletes the object with its owner, and
+ * `owns()` triggers the owner's controller when the object changes.
  * @throws MachineryError `OwnerScope` when the owner may not own it, `AlreadyOwned` when it has another controller
  */
 export function setControllerReference(
@@ -46,7 +46,7 @@ export function setControllerReference(
 }
 
 /**
- * Makes `owner` one of the owners of `object`, without controlling it.
+ * Makes `owner` an owner of `object`, but not its controller.
  * @throws MachineryError `OwnerScope`
  */
 export function setOwnerReference(owner: Owner, object: Owned, options: OwnerReferenceOptions = {}): void {
@@ -74,7 +74,7 @@ export function getControllerOf(object: ReadOwned): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(reference => reference.controller === true)
 }
 
-/** Whether `owner` itself, not one of the same name before it, is the controller. */
+/** Whether `owner` itself, not an earlier object of the same name, is the controller. */
 export function isControlledBy(object: ReadOwned, owner: Owner): boolean {
   const { uid } = owner.metadata
   return uid !== undefined && getControllerOf(object)?.uid === uid
@@ -85,7 +85,7 @@ export function newControllerReference(owner: Owner, options: OwnerReferenceOpti
   return { ...newOwnerReference(owner), controller: true, blockOwnerDeletion }
 }
 
-/** @throws MachineryError `OwnerScope` when the owner does not say what it is or was never stored */
+/** @throws MachineryError `OwnerScope` when the owner has no kind or was never stored */
 function newOwnerReference({ apiVersion = '', kind = '', metadata }: Owner): OwnerReference {
   const { name = '', uid = '' } = metadata
   const missing = Object.entries({ apiVersion, kind, name, uid }).filter(([, value]) => value === '')
@@ -114,7 +114,7 @@ function upsert(object: Owned, reference: OwnerReference): void {
   else object.metadata.ownerReferences = references.with(index, reference)
 }
 
-// The version may change under an owner, and the uid when it is made anew.
+// An owner's version may change, and its uid when it is recreated.
 function isSameOwner(a: OwnerReference, b: OwnerReference): boolean {
   return a.kind === b.kind && a.name === b.name && groupOf(a) === groupOf(b)
 }

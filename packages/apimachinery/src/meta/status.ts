@@ -1,6 +1,6 @@
 import type { ListMeta } from './meta.ts'
 
-/** Why a request failed, for machines. */
+/** Machine-readable reasons of failures. */
 export type StatusReason =
   | 'Unauthorized'
   | 'Forbidden'
@@ -22,7 +22,7 @@ export type StatusReason =
   | 'Expired'
   | 'ServiceUnavailable'
 
-/** One of several things that led to a failure. */
+/** One cause of a failure. */
 export interface StatusCause {
   /** `FieldValueInvalid`, `FieldManagerConflict`, `ResourceVersionTooLarge`, ... */
   readonly reason?: string
@@ -40,21 +40,21 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number
 }
 
-/** `metav1.Status`: how a server says that something went wrong, or that there is nothing to show. */
+/** `metav1.Status`: a failure, or a success without an object. */
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
   readonly metadata: ListMeta
   readonly status?: 'Success' | 'Failure'
   readonly message?: string
-  /** A {@link StatusReason}; servers may send reasons of their own. Absent when the server gave none. */
+  /** A {@link StatusReason}; servers may send others. Absent when the server sent none. */
   readonly reason?: StatusReason | (string & {})
   readonly details?: StatusDetails
   /** The HTTP status code. */
   readonly code?: number
 }
 
-/** True for what has the `kind` and an `apiVersion` of a Status. */
+/** True for a value with the `kind` and an `apiVersion` of a Status. */
 export function isStatus(value: unknown): value is Status {
   if (typeof value !== 'object' || value === null) return false
   const { kind, apiVersion } = value as { kind?: unknown; apiVersion?: unknown }

@@ -2,8 +2,8 @@ import { parseInt64 } from '../go/parse-int.ts'
 
 /**
  * The order in which clients prefer versions: stable before beta before alpha, higher numbers first
- * (v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1, v11alpha2), then names that are no Kubernetes versions, by
- * alphabet. For `sort`: negative when `a` is preferred.
+ * (v10, v2, v1, v11beta2, v10beta3, v3beta1, v12alpha1, v11alpha2), then names that are not Kubernetes versions,
+ * alphabetically. For `sort`: negative when `a` is preferred.
  */
 export function comparePreferredVersions(a: string, b: string): number {
   if (a === b) return 0
@@ -28,7 +28,7 @@ function parseVersion(version: string): { level: number; major: bigint; minor: b
   if (!match) return undefined
   const major = parseInt64(match[1]!)
   const minor = parseInt64(match[3] ?? '0')
-  // A name with a number that Go's int does not hold is not a version.
+  // A name with a number that exceeds Go's int is not a version.
   if (major === undefined || minor === undefined) return undefined
   return { level: match[2] ? levels[match[2]]! : 2, major, minor }
 }

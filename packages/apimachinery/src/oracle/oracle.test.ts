@@ -1,4 +1,4 @@
-/** What upstream's Go packages answered (`npm run oracle:record`), asked of ours. */
+/** The recorded answers of upstream's Go packages (`npm run oracle:record`), compared with ours. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

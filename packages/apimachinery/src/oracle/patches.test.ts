@@ -1,4 +1,4 @@
-/** What upstream's strategicpatch and managedfields packages answered (`npm run oracle:record`), asked of ours. */
+/** The recorded answers of upstream's strategicpatch and managedfields packages (`npm run oracle:record`), compared with ours. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {

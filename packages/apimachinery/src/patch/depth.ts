@@ -1,6 +1,6 @@
 import { MachineryError } from '../errors.ts'
 
-/** Merging recurses as deep as the patch goes. Deeper ones are refused; no API type comes near. */
+/** Merging is recursive. Deeper patches are rejected; no API type comes near. */
 const maxPatchDepth = 1_000
 
 /** Throws `PatchUndecodable` for a patch that is nested too deep. */

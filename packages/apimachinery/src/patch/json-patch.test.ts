@@ -76,7 +76,7 @@ describe('JSON patch', () => {
     assert.deepEqual(patched({ '~1': 3 }, [{ op: 'remove', path: '/~01' }]), {})
   })
 
-  it('refuses what does not fit the document, and leaves the document alone', () => {
+  it('rejects operations that do not apply to the document, and leaves the document alone', () => {
     const document = { a: { b: [1] } }
     const steps = [
       { op: 'add', path: '/a/b/-', value: 2 },
@@ -92,7 +92,7 @@ describe('JSON patch', () => {
     refused(document, [null], /^Unexpected kind: unknown$/)
   })
 
-  it('shares what did not change and never changes its inputs', () => {
+  it('shares unchanged parts and never changes its inputs', () => {
     const document = { a: { x: 1 }, b: { y: [1] } }
     const value = { z: 1 }
     const patch = [
@@ -106,7 +106,7 @@ describe('JSON patch', () => {
     assert.deepEqual(result.a, { x: 1, v: { z: 1, w: 2 } })
   })
 
-  it('tells a patch that is no patch from one that does not fit', () => {
+  it('distinguishes an invalid patch from one that does not apply', () => {
     const cases: [unknown, RegExp][] = [
       [
         { op: 'add' },
@@ -136,7 +136,7 @@ describe('JSON patch', () => {
     )
   })
 
-  it('takes 10,000 operations and no more, and copies 3 MiB and no more', () => {
+  it('accepts 10,000 operations and no more, and copies 3 MiB and no more', () => {
     const operations = (count: number): unknown =>
       Array.from({ length: count }, () => ({ op: 'add', path: '/l/-', value: 1 }))
     assert.equal((patched({ l: [] }, operations(10_000)) as { l: unknown[] }).l.length, 10_000)
@@ -150,7 +150,7 @@ describe('JSON patch', () => {
     refused({ l: ['x'.repeat(1000)] }, doubling, /exceeding the limit 3145728$/)
   })
 
-  it('treats __proto__ as a key as any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const document: unknown = JSON.parse('{"a":{}}')
     const steps = [
       { op: 'add', path: '/a/__proto__', value: { polluted: 1 } },

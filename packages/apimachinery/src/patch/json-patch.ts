@@ -2,9 +2,9 @@ import { MachineryError } from '../errors.ts'
 import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepClone, deepEqual, setMember } from '../json/value.ts'
 
-/** More operations in one patch are refused. */
+/** The maximum number of operations in a patch. */
 export const maxJsonPatchOperations = 10_000
-/** What all `copy` operations of a patch together may add, in bytes of JSON. */
+/** The maximum size that all `copy` operations of a patch may add, in bytes of JSON. */
 export const maxJsonPatchCopyBytes: number = 3 * 1024 * 1024
 
 /** One step of a JSON patch (RFC 6902). A missing `value` means null. */
@@ -20,8 +20,8 @@ type Container = PlainObject | unknown[]
 const fields = ['op', 'path', 'from', 'value']
 
 /**
- * Reads a parsed body as a JSON patch; `null` is an empty one.
- * Throws `PatchUndecodable` or `PatchTooLarge`; what an operation says is judged only when it is applied.
+ * Parses a body as a JSON patch; `null` is an empty one.
+ * Throws `PatchUndecodable` or `PatchTooLarge`; the operations are validated only when they are applied.
  */
 export function decodeJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
   if (patch === null) return []
@@ -34,7 +34,7 @@ export function decodeJsonPatch(patch: unknown): readonly JsonPatchOperation[] {
   return operations
 }
 
-/** Fields of operations that no JSON patch has, as `[0].name`: what strict field validation complains about. */
+/** Unknown fields of operations, as `[0].name`, for strict field validation. */
 export function unknownJsonPatchFields(patch: readonly JsonPatchOperation[]): string[] {
   return patch.flatMap((operation, index) =>
     Object.keys(operation)
@@ -72,11 +72,11 @@ const jsonKind: Readonly<Record<string, string>> = {
 }
 
 /**
- * The document after all operations, or `PatchInapplicable` and nothing. The result shares what did not change with
+ * The document after all operations, or a `PatchInapplicable`. The result shares unchanged parts with
  * `document` and with the patch's values; neither is changed.
  *
  * Where kube-apiserver differs from RFC 6902, this follows kube-apiserver: `replace` of an absent key adds it, `copy`
- * of an absent key and `test` against null see null, a negative index counts from the end, and what stands before the
+ * of an absent key and `test` against null see null, a negative index counts from the end, and anything before the
  * first slash of a path is ignored.
  */
 export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOperation[]): unknown {
@@ -91,7 +91,7 @@ export function applyJsonPatch(document: unknown, patch: readonly JsonPatchOpera
 
 interface State {
   root: unknown
-  /** Containers made during this patch: they may be changed in place. What they are in is in here too. */
+  /** Containers created by this patch, which may be changed in place. Their contents are included. */
   readonly own: Set<Container>
   /** Bytes that `copy` operations have added so far. */
   copied: number
@@ -99,7 +99,7 @@ interface State {
 
 type Step = (state: State, operation: JsonPatchOperation) => void
 
-// A Map-like lookup without a prototype, because `op` comes from outside.
+// A lookup without a prototype, because `op` comes from a client.
 const steps: Readonly<Record<string, Step | undefined>> = Object.assign(Object.create(null), {
   add,
   remove,
@@ -187,7 +187,7 @@ function copy(state: State, operation: JsonPatchOperation): void {
     const what = 'Unable to complete the copy, the accumulated size increase of copy is'
     throw inapplicable(`${what} ${state.copied}, exceeding the limit ${maxJsonPatchCopyBytes}`)
   }
-  // What this patch has not changed may be shared: whoever changes one of the two copies it first.
+  // What this patch has not changed may be shared: a later change of either copies it first.
   const isShared = !state.own.has(value as Container)
   insert(target, isShared ? value : deepClone(value), 'error while adding value during copy')
 }
@@ -219,7 +219,7 @@ interface Place {
   readonly key: string
 }
 
-/** The container that `path` ends in, `undefined` if there is none; `writable` makes every container on the way ours. */
+/** The container that `path` ends in, `undefined` if there is none; `writable` copies every shared container on the way. */
 function find(state: State, path: string, writable: boolean): Place | undefined {
   const parts = path.split('/')
   if (parts.length < 2) return undefined
@@ -295,7 +295,7 @@ function take({ container, key }: Place, context: string): unknown {
   return container.splice(index, 1)[0]
 }
 
-/** The index that `key` names in an array of `length`, or what is wrong with it. */
+/** The index that `key` names in an array of `length`, or the error text. */
 function indexOf(key: string, length: number): number | string {
   if (!/^[+-]?[0-9]{1,18}$/.test(key)) return `value was not a proper array index: '${key}'`
   const index = Number(key)

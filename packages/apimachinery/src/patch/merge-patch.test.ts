@@ -35,7 +35,7 @@ describe('merge patch', () => {
     assert.deepEqual(applyMergePatch({}, { a: [{ b: null, c: 1 }, null] }), { a: [{ c: 1 }, null] })
   })
 
-  it('shares what did not change and never changes its inputs', () => {
+  it('shares unchanged parts and never changes its inputs', () => {
     const document = { a: { x: 1 }, b: { y: 1 } }
     const patch = { a: { x: 2 } }
     const result = applyMergePatch(document, patch) as typeof document
@@ -59,7 +59,7 @@ describe('merge patch', () => {
     assert.deepEqual(createThreeWayJsonMergePatch(last, now, live), { spec: { b: null, a: 5 } })
   })
 
-  it('refuses what is no object', () => {
+  it('rejects what is not an object', () => {
     assert.throws(
       () => decodeMergePatch([]),
       error =>
@@ -69,7 +69,7 @@ describe('merge patch', () => {
     )
   })
 
-  it('refuses a patch nested deeper than it would recurse', () => {
+  it('rejects a patch nested deeper than it would recurse', () => {
     const deep = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`)
     assert.throws(
       () => decodeMergePatch(deep(9_000)),
@@ -78,7 +78,7 @@ describe('merge patch', () => {
     assert.deepEqual(applyMergePatch({}, decodeMergePatch(deep(1_000))), deep(1_000))
   })
 
-  it('treats __proto__ as a key as any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const result = applyMergePatch({}, JSON.parse('{"__proto__":{"x":1},"a":{"__proto__":null}}'))
     assert.equal(JSON.stringify(result), '{"__proto__":{"x":1},"a":{}}')
     assert.equal(({} as Record<string, unknown>).x, undefined)

@@ -3,7 +3,7 @@ import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.t
 import { deepEqual, setMember } from '../json/value.ts'
 import { checkDepth } from './depth.ts'
 
-/** Reads a parsed body as a merge patch of an API object. Throws `PatchUndecodable` unless it is a JSON object. */
+/** Parses a body as a merge patch of an API object. Throws `PatchUndecodable` unless it is a JSON object. */
 export function decodeMergePatch(patch: unknown): PlainObject {
   checkDepth(patch)
   if (isPlainObject(patch)) return patch
@@ -63,7 +63,7 @@ function withoutNulls(value: unknown): unknown {
   return result ?? value
 }
 
-/** The merge patch that makes `modified` of `original`. A null in `modified` becomes a removal when it is applied. */
+/** The merge patch from `original` to `modified`. A null in `modified` becomes a removal when it is applied. */
 export function createMergePatch(original: PlainObject, modified: PlainObject): PlainObject {
   const patch: PlainObject = {}
   for (const key of Object.keys(modified)) {
@@ -86,8 +86,8 @@ export function createMergePatch(original: PlainObject, modified: PlainObject): 
 }
 
 /**
- * What `kubectl apply` sends for a kind without strategic merge: everything in `modified` that `current` lacks or has
- * otherwise, and a removal for what `original` (the configuration applied last) had and `modified` no longer has.
+ * What `kubectl apply` sends for a kind without strategic merge: everything in `modified` that is missing or different in
+ * `current`, and a removal for what `original` (the last applied configuration) had and `modified` no longer has.
  */
 export function createThreeWayJsonMergePatch(
   original: PlainObject,

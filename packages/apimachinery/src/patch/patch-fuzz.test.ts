@@ -95,7 +95,7 @@ function operations(random: Random): unknown {
   }))
 }
 
-/** Runs what may refuse its input, but may not fail otherwise. */
+/** Runs a function that may reject its input, but may not fail otherwise. */
 function attempt<T>(context: string, call: () => T): T | undefined {
   try {
     return call()
@@ -123,7 +123,7 @@ describe('patches, on generated values', () => {
     now: () => '2024-01-01T00:00:00Z',
   })
 
-  it('are applied or refused, change no input and reach no prototype', () => {
+  it('are applied or rejected, change no input and reach no prototype', () => {
     for (let i = 0; i < runs; i++) {
       const random = createSeededRandom(seed + i)
       const [original, patch, current] = [object(random, 4), object(random, 4), object(random, 4)]

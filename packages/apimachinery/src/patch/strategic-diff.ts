@@ -21,30 +21,32 @@ import {
   wrongType,
 } from './strategic-schema.ts'
 
-/** Which differences a patch is made of. */
+/** Which differences a patch consists of. */
 interface DiffOptions {
   readonly setElementOrder: boolean
   readonly changes: boolean
   readonly deletions: boolean
 }
 
+/** Checks of a two-way patch. */
 export interface TwoWayOptions {
   /** Dotted paths, of one or two parts, that the patch may not touch: otherwise it throws `PatchPrecondition`. */
   readonly unchanged?: readonly string[]
 }
 
+/** The three objects of a three-way patch, and its checks. */
 export interface ThreeWayOptions extends TwoWayOptions {
-  /** The configuration applied last. */
+  /** The last applied configuration. */
   readonly original: PlainObject
   /** The configuration to apply now. */
   readonly modified: PlainObject
   /** The live object. */
   readonly current: PlainObject
-  /** False throws `PatchConflict` when the patch and others have changed the same field. @default true */
+  /** False throws `PatchConflict` when the patch and other clients have changed the same field. @default true */
   readonly overwrite?: boolean
 }
 
-/** The strategic merge patch that makes `modified` of `original`. */
+/** The strategic merge patch from `original` to `modified`. */
 export function createTwoWayMergePatch(
   original: PlainObject,
   modified: PlainObject,
@@ -58,12 +60,12 @@ export function createTwoWayMergePatch(
 }
 
 /**
- * The strategic merge patch that `kubectl apply` sends: what `modified` has and `current` lacks or has otherwise, and a
+ * The strategic merge patch that `kubectl apply` sends: what is missing or different in `current`, and a
  * removal for what `original` had and `modified` no longer has.
  */
 export function createThreeWayMergePatch(schema: Schema, options: ThreeWayOptions): PlainObject {
   const { modified } = options
-  // The diff sorts lists of scalars in place, and what it does then depends on it: it works on copies.
+  // The diff sorts lists of scalars in place, and depends on that: it works on copies.
   const original = deepClone(options.original)
   const current = deepClone(options.current)
   const node = resolveSchema(schema)
@@ -180,7 +182,7 @@ function diffMapField(
   if (Object.keys(inner).length > 0) setMember(patch, key, inner)
 }
 
-/** A field the schema does not know is an error only if it has changed. */
+/** An unknown field is an error only if it has changed. */
 function metaUnlessEqual(
   lookup: (schema: Schema | undefined, key: string) => FieldMeta,
   schema: Schema | undefined,

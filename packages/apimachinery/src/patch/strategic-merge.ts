@@ -29,12 +29,12 @@ import {
 } from './strategic-schema.ts'
 
 /**
- * - `document`: the patch is applied, directives are obeyed and go away.
+ * - `document`: the patch is applied, directives are obeyed and removed.
  * - `patch`: two patches become one, directives and nulls stay (the last step of a three-way patch).
  */
 type Mode = 'document' | 'patch'
 
-/** Reads a parsed body as a strategic merge patch; `null` is an empty one. Throws `PatchUndecodable`. */
+/** Parses a body as a strategic merge patch; `null` is an empty one. Throws `PatchUndecodable`. */
 export function decodeStrategicMergePatch(patch: unknown): PlainObject {
   if (patch === null) return {}
   checkDepth(patch)
@@ -58,7 +58,7 @@ export function applyStrategicMergePatch(
   return mergeMap(original, patch, resolveSchema(schema), 'document')
 }
 
-/** One patch that does what first `first` and then `second` would do. */
+/** A single patch with the effect of `first` and then `second`. */
 export function mergeStrategicPatches(first: PlainObject, second: PlainObject, schema: Schema): PlainObject {
   return mergeMap(first, second, resolveSchema(schema), 'patch')
 }
@@ -148,7 +148,7 @@ function keyOfDirective(key: string, prefix: string): string {
   throw new MachineryError('PatchUndecodable', 'invalid patch format of primitive list')
 }
 
-/** Takes `$retainKeys` out of `patch`, and what it does not name out of `original`. */
+/** Removes `$retainKeys` from `patch`, and the fields that it does not name from `original`. */
 function applyRetainKeys(original: PlainObject, patch: PlainObject, mode: Mode): void {
   if (!hasOwn(patch, retainKeysKey)) return
   const keys = patch[retainKeysKey]
@@ -174,7 +174,7 @@ function applyRetainKeys(original: PlainObject, patch: PlainObject, mode: Mode):
   for (const key of Object.keys(original)) if (!retained.has(key)) delete original[key]
 }
 
-/** Merges and orders every list that has a `$setElementOrder`, and takes both out of `patch`. */
+/** Merges and orders every list that has a `$setElementOrder`, and removes both from `patch`. */
 function applySetElementOrder(
   original: PlainObject,
   patch: PlainObject,
@@ -222,7 +222,7 @@ function listOf(object: PlainObject, key: string): unknown[] | undefined {
   return value
 }
 
-/** Every element of the patch that is no deletion must be in `order`, in the same order. */
+/** Every element of the patch that is not a deletion must be in `order`, in the same order. */
 function checkSetOrder(patch: readonly unknown[], order: readonly unknown[], mergeKey: string): void {
   if (order.length === 0 || patch.length === 0) return
   const kept = mergeKey === '' ? patch : patch.filter(item => checkObject(item) && !isDeletion(item))
@@ -285,7 +285,7 @@ function mergeList(
 }
 
 interface UndirectedLists {
-  /** What is left of the original list, or what replaces it. */
+  /** The rest of the original list, or its replacement. */
   readonly server: readonly unknown[]
   /** The elements of the patch without a directive. */
   readonly change: readonly PlainObject[]

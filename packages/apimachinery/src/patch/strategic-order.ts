@@ -4,8 +4,8 @@ import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.t
 import { directiveKey, inapplicable, noMergeKey, wrongType } from './strategic-schema.ts'
 
 /**
- * The order of merged lists. Items that the patch names keep the patch's order, items that only the live list has keep
- * theirs, and the second are put among the first as the live list had them, as far as that is possible.
+ * The order of merged lists. Items in the patch keep the patch's order, items that are only in the live list keep
+ * theirs, and the latter are interleaved as in the live list, as far as possible.
  */
 
 /** The one type of all elements. Throws unless there is exactly one, and it is not a list. */

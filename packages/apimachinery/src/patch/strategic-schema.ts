@@ -9,7 +9,7 @@ export const retainKeysKey = '$retainKeys'
 export const deleteFromListPrefix = '$deleteFromPrimitiveList'
 export const setOrderPrefix = '$setElementOrder'
 
-/** How a field is patched, and the schema of what is inside: of the object, or of a list's elements. */
+/** How a field is patched, and the schema of its content: of the object, or of a list's elements. */
 export interface FieldMeta {
   readonly inner: Schema | undefined
   readonly strategy: '' | 'merge' | 'replace'
@@ -17,7 +17,7 @@ export interface FieldMeta {
   readonly mergeKey: string
 }
 
-/** Throws `PatchInapplicable` when `schema` has no such field: what is inside cannot be merged without knowing it. */
+/** Throws `PatchInapplicable` when `schema` has no such field: its content cannot be merged without a schema. */
 export function objectFieldMeta(schema: Schema | undefined, key: string): FieldMeta {
   const field = lookup(schema, key)
   return { inner: resolveSchema(field), ...patchMeta(field) }

@@ -65,7 +65,7 @@ describe('strategic merge patch', () => {
     assert.deepEqual(patched(metadata, patch), { metadata: { finalizers: ['d', 'a', 'c'] } })
   })
 
-  it('clears what $retainKeys does not name', () => {
+  it('removes fields that $retainKeys does not name', () => {
     const volumes = (volume: PlainObject): PlainObject => ({ spec: { volumes: [{ name: 'v', ...volume }] } })
     const patch = volumes({ emptyDir: {}, $retainKeys: ['name', 'emptyDir'] })
     assert.deepEqual(patched(volumes({ hostPath: { path: '/' } }), patch), volumes({ emptyDir: {} }))
@@ -80,7 +80,7 @@ describe('strategic merge patch', () => {
     assert.deepEqual(patched({}, { spec: { hostname: null, nodeName: 'n' } }), { spec: { nodeName: 'n' } })
   })
 
-  it('says what is wrong in the words of Kubernetes', () => {
+  it('reports errors in the words of Kubernetes', () => {
     refused(
       original,
       containers({ image: 'x' }),
@@ -114,7 +114,7 @@ describe('strategic merge patch', () => {
     assert.deepEqual(decodeStrategicMergePatch(null), {})
   })
 
-  it('shares what did not change and never changes its inputs', () => {
+  it('shares unchanged parts and never changes its inputs', () => {
     const live = { metadata: { labels: { a: 'b' } }, ...original }
     const text = JSON.stringify(live)
     const result = patched(live, containers({ name: 'b', image: 'b:2' }))
@@ -122,13 +122,13 @@ describe('strategic merge patch', () => {
     assert.equal(JSON.stringify(live), text)
   })
 
-  it('treats __proto__ as a key as any other', () => {
+  it('treats __proto__ as an ordinary key', () => {
     const patch = JSON.parse('{"metadata":{"labels":{"__proto__":"x"}}}') as PlainObject
     assert.equal(JSON.stringify(patched({ metadata: { labels: {} } }, patch)), JSON.stringify(patch))
   })
 })
 
-describe('patches made of objects', () => {
+describe('patches created from objects', () => {
   it('lead from one to the other', () => {
     const original = containers({ name: 'a', image: 'a:1' }, { name: 'b' })
     const modified = containers({ name: 'c' }, { name: 'a', image: 'a:2' })
@@ -142,7 +142,7 @@ describe('patches made of objects', () => {
     assert.deepEqual(patched(original, patch), modified)
   })
 
-  it('keep what others have added to the live object', () => {
+  it('keep additions of other clients to the live object', () => {
     const original = { spec: { replicas: 1, paused: true } }
     const modified = { spec: { replicas: 2 } }
     const current = { spec: { replicas: 1, paused: true, minReadySeconds: 5 } }
@@ -151,7 +151,7 @@ describe('patches made of objects', () => {
     })
   })
 
-  it('are refused when others changed the same field, if that is asked for', () => {
+  it('are rejected when other clients changed the same field, if requested', () => {
     const objects = {
       original: { spec: { replicas: 1 } },
       modified: { spec: { replicas: 2 } },
@@ -164,7 +164,7 @@ describe('patches made of objects', () => {
     )
   })
 
-  it('are refused when they would change what must stay', () => {
+  it('are rejected when they would change a protected field', () => {
     const unchanged = ['apiVersion', 'kind', 'metadata.name']
     const create = (modified: PlainObject): PlainObject =>
       createTwoWayMergePatch({ kind: 'Pod', metadata: { name: 'a' } }, modified, pod, { unchanged })

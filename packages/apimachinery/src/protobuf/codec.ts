@@ -9,12 +9,13 @@ import { hasMagic, type Message, type MessageSource, magic } from './message.ts'
 /** The content types of protobuf, for one object and for a watch. */
 export const protobufMediaType = 'application/vnd.kubernetes.protobuf'
 
-/** The kind an object is taken for when its envelope does not say. */
+/** The default kind of an object whose envelope has none. */
 export interface DefaultKind {
   readonly apiVersion: string
   readonly kind: string
 }
 
+/** A watch event with its object. */
 export interface WatchEventObject {
   readonly type: string
   readonly object: unknown
@@ -25,26 +26,27 @@ export interface ListHead extends DefaultKind {
   readonly metadata: object
 }
 
+/** Encodes a list item by item. */
 export interface ListEncoder {
-  /** The bytes of one item where it stands in the list. */
+  /** The encoding of one item inside the list. */
   item(value: unknown): Uint8Array
-  /** What stands before and after the items, which have `length` bytes together. */
+  /** What precedes and follows the items, which have `length` bytes in total. */
   frame(length: number): { readonly begin: Uint8Array; readonly end: Uint8Array }
 }
 
 /** Between the JSON form of objects and `application/vnd.kubernetes.protobuf`. Errors carry `BadProtobuf`. */
 export interface ProtobufCodec {
-  /** Whether objects of this kind have a protobuf form at all: custom resources have none. */
+  /** Whether objects of this kind have a protobuf form: custom resources do not. */
   supports(apiVersion: string, kind: string): boolean
   /** An object with apiVersion and kind as enveloped protobuf. */
   encode(object: unknown): Uint8Array<ArrayBuffer>
-  /** An enveloped object. What the envelope leaves open is taken from `defaults`. */
+  /** An enveloped object. What the envelope omits is taken from `defaults`. */
   decode(bytes: Uint8Array, defaults?: DefaultKind): Record<string, unknown>
-  /** How a list is encoded item by item: the same bytes as {@link encode} makes of the whole. */
+  /** How a list is encoded item by item: the same bytes as {@link encode} of the whole. */
   listEncoder(list: ListHead): ListEncoder
-  /** A watch event with its object enveloped inside, without its length in front. */
+  /** A watch event with its enveloped object, without its length prefix. */
   encodeWatchEvent(event: WatchEventObject): Uint8Array<ArrayBuffer>
-  /** A watch event without its length in front. */
+  /** A watch event without its length prefix. */
   decodeWatchEvent(bytes: Uint8Array): { type: string; object: unknown }
 }
 
@@ -55,7 +57,7 @@ const text = (json: string, number: number): Message['fields'][number] => ({
   omit: 'never',
 })
 const typeMeta: Message = { name: 'TypeMeta', fields: [text('apiVersion', 1), text('kind', 2)] }
-/** Makes a codec of the kinds that `source` knows. */
+/** Creates a codec for the kinds of `source`. */
 export function createProtobufCodec(source: MessageSource): ProtobufCodec {
   const find = (apiVersion: string, kind: string): Message => {
     const message = source.find(apiVersion, kind)

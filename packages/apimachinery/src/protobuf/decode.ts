@@ -1,6 +1,6 @@
 /**
- * Reads messages into what Go would write as JSON for them. Fields are looked up by number, so that their order does not
- * matter, and empty values are left out where JSON leaves them out; afterwards each message is completed with the zero
+ * Decodes messages to the JSON that Go would write for them. Fields are looked up by number, so that their order does not
+ * matter, and empty values are omitted where JSON omits them; afterwards each message is completed with the zero
  * values that JSON always has.
  */
 
@@ -25,7 +25,7 @@ type Values = Record<string, unknown>
 /** What an object inside of another is read with when it is not JSON. */
 export type DecodeEnvelope = (bytes: Uint8Array) => unknown
 
-/** Reads a message into what Go would write as JSON for it. */
+/** Decodes a message to the JSON that Go would write for it. */
 export function decodeMessage(message: Message, bytes: Uint8Array, envelope: DecodeEnvelope): Values {
   const target: Values = {}
   new Decoder(bytes, envelope).message(message, target)
@@ -266,7 +266,7 @@ function isPacked(element: ElementType, wireType: number): boolean {
   return wireType === 2 && element.form === 'scalar' && wireTypes[element.scalar] !== 2
 }
 
-/** Fills in what JSON always has and the message had no value for. */
+/** Fills in zero values that JSON always has. */
 function complete(field: MessageField, target: Values): void {
   const { json, type, omit } = field
   if (json === '') {
@@ -276,7 +276,7 @@ function complete(field: MessageField, target: Values): void {
   }
 }
 
-/** Go's `omitempty` does not leave out a struct. */
+/** Go's `omitempty` does not omit a struct. */
 function isAlwaysWritten(type: FieldType, omit: MessageField['omit']): boolean {
   if (type.form === 'message') return !type.pointer
   return type.form === 'known' && !type.pointer && omit !== 'zero'

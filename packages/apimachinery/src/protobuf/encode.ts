@@ -13,7 +13,7 @@ const bytesType = 2
 type Values = Readonly<Record<string, unknown>>
 type Known = Extract<ElementType, { form: 'known' }>
 
-/** The bytes of `value` as a message, without an envelope. Members that the message does not know are left out. */
+/** The bytes of `value` as a message, without an envelope. Unknown members are dropped. */
 export function encodeMessage(message: Message, value: unknown): Uint8Array<ArrayBuffer> {
   const encoder = new Encoder()
   encoder.object(message, value)
@@ -24,7 +24,7 @@ export function encodeMessage(message: Message, value: unknown): Uint8Array<Arra
 class Encoder {
   readonly writer: BackwardWriter = new BackwardWriter()
   #depth = 0
-  /** Where an error would be. */
+  /** The path for errors. */
   #message: Message | undefined
   #field: MessageField | undefined
 
@@ -215,7 +215,7 @@ const boolean: ElementType = { form: 'scalar', scalar: 'bool', pointer: false }
 const int32: ElementType = { form: 'scalar', scalar: 'int32', pointer: false }
 const int64: ElementType = { form: 'scalar', scalar: 'int64', pointer: false }
 
-/** What is not on the wire when it is not set: pointers and byte slices. */
+/** What is omitted when it is not set: pointers and byte slices. */
 function isLeftOut(type: ElementType): boolean {
   return (type.form !== 'wrapped' && type.pointer) || isBytes(type)
 }

@@ -1,10 +1,10 @@
 import { concatBytes } from '@coxswain/kit'
 import { malformed } from './malformed.ts'
 
-/** Larger frames are refused, as upstream's client does. */
+/** Larger frames are rejected, as upstream's client does. */
 const maxFrameBytes = 16 * 1024 * 1024
 
-/** Puts the four-byte length in front that separates the events of a protobuf watch. */
+/** Prepends the four-byte length that separates the events of a protobuf watch. */
 export function frame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const framed = new Uint8Array(bytes.length + 4)
   new DataView(framed.buffer).setUint32(0, bytes.length)
@@ -12,7 +12,7 @@ export function frame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return framed
 }
 
-/** Cuts a stream of chunks into the frames it is made of. A stream that ends inside of a frame is an error. */
+/** Splits a stream of chunks into frames. A stream that ends inside a frame is an error. */
 export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let pending: Uint8Array[] = []
   let total = 0
@@ -32,7 +32,7 @@ export async function* readFrames(chunks: AsyncIterable<Uint8Array>): AsyncGener
   if (total > 0) throw malformed('unexpected EOF')
 }
 
-/** How many bytes the first frame takes with its length, or 4 while the length is not known. */
+/** The length of the first frame with its prefix, or 4 while that is not known. */
 function bytesNeeded(bytes: Uint8Array): number {
   if (bytes.length < 4) return 4
   const size = new DataView(bytes.buffer, bytes.byteOffset, 4).getUint32(0)

@@ -1,7 +1,7 @@
 /**
- * What the codec knows of a type: its fields as protobuf has them, each with its place in JSON. Upstream's types are Go
- * structs, so the rules are Go's: a value field is always on the wire, a pointer only when it is set; JSON leaves out
- * what is empty where the tag says so, but never a struct.
+ * A type as the codec sees it: its protobuf fields, each with its name in JSON. Upstream's types are Go
+ * structs, so the rules are Go's: a value field is always on the wire, a pointer only when it is set; JSON omits
+ * empty values where the tag says so, but never a struct.
  */
 export interface Message {
   /** For errors: `io.k8s.api.core.v1.Container`. */
@@ -10,6 +10,7 @@ export interface Message {
   readonly fields: readonly MessageField[]
 }
 
+/** One field of a message. */
 export interface MessageField {
   /** Empty for an embedded struct: protobuf nests it, JSON has its fields in the parent. */
   readonly json: string
@@ -19,6 +20,7 @@ export interface MessageField {
   readonly omit: 'never' | 'empty' | 'zero'
 }
 
+/** A scalar type of protobuf. */
 export type ScalarType = 'string' | 'bool' | 'int32' | 'int64' | 'float64' | 'bytes'
 /** Types with a JSON form of their own. */
 export type WellKnownType =
@@ -34,6 +36,7 @@ export type WellKnownType =
   | 'schemaOrBool'
   | 'schemaOrStringArray'
 
+/** The type of a list item or map value. */
 export type ElementType =
   | { readonly form: 'scalar'; readonly scalar: ScalarType; readonly pointer: boolean }
   | {
@@ -44,9 +47,10 @@ export type ElementType =
       readonly message?: () => Message
     }
   | { readonly form: 'message'; readonly message: () => Message; readonly pointer: boolean }
-  /** A list that is a message of its own, `repeated items = 1`: the value of a map. */
+  /** A list that is a message itself, `repeated items = 1`: the value of a map. */
   | { readonly form: 'wrapped'; readonly element: ElementType }
 
+/** The type of a field. */
 export type FieldType =
   | ElementType
   | { readonly form: 'list'; readonly element: ElementType }
@@ -58,12 +62,12 @@ export interface MessageSource {
   find(apiVersion: string, kind: string): Message | undefined
 }
 
-/** Deeper messages are refused: the recursion must not be the sender's to choose. */
+/** Deeper messages are rejected: the sender must not control the recursion. */
 export const maxDepth = 1_000
 
 export const magic: Uint8Array = Uint8Array.of(0x6b, 0x38, 0x73, 0x00)
 
-/** Whether `bytes` begin as an enveloped object does. */
+/** Whether `bytes` have the prefix of an enveloped object. */
 export function hasMagic(bytes: Uint8Array): boolean {
   return bytes.length >= 4 && magic.every((byte, i) => bytes[i] === byte)
 }

@@ -45,7 +45,7 @@ const codec = createProtobufCodec({
 const head = { apiVersion: 'test/v1', kind: 'Shape' }
 
 describe('protobuf of a message', () => {
-  it('comes back whole, whatever its values', () => {
+  it('round-trips, whatever its values', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 })
     const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(value => {
       const number = Number(value)
@@ -86,7 +86,7 @@ describe('protobuf of a message', () => {
     assert.deepEqual(Object.keys(codec.decode(one).names as object), ['a', 'b', '\uffff', '\u{1f6a2}'])
   })
 
-  it('takes numbers packed and one by one, and the last of several values', () => {
+  it('accepts numbers packed and one by one, and the last of several values', () => {
     const raw = [0x32, 3, 1, 2, 3, 0x30, 4, 0x0a, 1, 0x61, 0x0a, 0]
     const bytes = Uint8Array.of(0x6b, 0x38, 0x73, 0, 0x12, raw.length, ...raw)
     assert.deepEqual(codec.decode(bytes, head), { ...head, numbers: [1, 2, 3, 4], x: 0 })
@@ -113,7 +113,7 @@ describe('protobuf of a message', () => {
     )
   })
 
-  it('of broken bytes is an error with a code, and takes no time', () => {
+  it('of malformed bytes is an error with a code, and takes no time', () => {
     const good = codec.encode({ ...head, text: 'a', numbers: [1, -1], names: { a: 'b' }, center: { x: 1 } })
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.nat(good.length - 5), fc.nat(255)), { maxLength: 4 }), changes => {
@@ -158,7 +158,7 @@ describe('protobuf numbers', () => {
     }
   })
 
-  it('of more than ten bytes are refused', () => {
+  it('of more than ten bytes are rejected', () => {
     const bytes = new Uint8Array(11).fill(0x80)
     assert.throws(() => new ProtobufReader(bytes).int64(), /integer overflow/)
     assert.throws(() => new ProtobufReader(bytes).varint(), /integer overflow/)
@@ -178,7 +178,7 @@ describe('times', () => {
     assert.equal(parseInstant('0001-01-01T00:00:00Z'), undefined)
   })
 
-  it('that are none are refused', () => {
+  it('that are invalid are rejected', () => {
     for (const text of [
       '',
       'today',

@@ -7,10 +7,10 @@ export interface Instant {
   readonly nanos: number
 }
 
-/** 0001-01-01T00:00:00Z, which Go takes for no time at all. */
+/** 0001-01-01T00:00:00Z, Go's zero time. */
 const zeroSeconds = -62_135_596_800
 
-/** Reads an RFC 3339 time as exactly as it is written. */
+/** Parses an RFC 3339 time with its full precision. */
 export function parseInstant(text: string): Instant | undefined {
   try {
     const { milliseconds, nanoseconds } = parseTime(text)

@@ -58,7 +58,7 @@ describe('Quantity', () => {
     assert.equal(JSON.stringify({ cpu: Quantity.of(250, { scale: -3 }) }), '{"cpu":"250m"}')
   })
 
-  it('refuses in words that say why', () => {
+  it('reports why it rejects a text', () => {
     assert.throws(() => q('1Zi'), {
       message: "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",
     })
@@ -74,7 +74,7 @@ describe('Quantity', () => {
     assert.equal(q('1').add(other).toString(), '2')
   })
 
-  it('does not drown in exponents or digits', () => {
+  it('stays fast for huge exponents and many digits', () => {
     const huge = q('1e2000000000')
     assert.equal(huge.compare(q('1e1999999999')), 1)
     assert.equal(huge.negate().compare(q('0')), -1)

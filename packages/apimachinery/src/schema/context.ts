@@ -5,12 +5,12 @@ import type { Path } from '../field/path.ts'
 import { quote } from '../go/quote.ts'
 import type { Schema } from './schema.ts'
 
-/** Checks one value. `old` is the value it replaces, undefined when there is none or it cannot be told. */
+/** Validates one value. `old` is the value it replaces, undefined when there is none or it cannot be correlated. */
 export type Validator = (value: unknown, context: Context, old: unknown) => void
 
 /**
- * What validators share while they walk a value: where they are and what was found. Nothing is printed before something
- * is wrong.
+ * What validators share while they walk a value: the path and the errors. Nothing is formatted before there is
+ * an error.
  */
 export class Context {
   errors: FieldError[] = []
@@ -18,7 +18,7 @@ export class Context {
   readonly path: (string | number)[] = []
   /** Checks that passed: upstream's measure of which failed alternative of an `anyOf` came closest. */
   matches = 0
-  /** A set or list map holds something twice, or something it should not. */
+  /** A set or list map has duplicates, or invalid items. */
   suspicious = false
   readonly #base: Path
 
@@ -26,12 +26,12 @@ export class Context {
     this.#base = base
   }
 
-  /** There is one error more than an answer has room for: the walk goes on, for what it counts, and adds none. */
+  /** The response is full: the walk continues, for its counts, and adds no errors. */
   get #isFull(): boolean {
     return this.errors.length > maxErrors
   }
 
-  /** The present place as messages name it: relative to the validated value. */
+  /** The current path as messages name it: relative to the validated value. */
   name(): string {
     let name = ''
     for (const step of this.path) {
@@ -108,7 +108,7 @@ export class Context {
     for (const error of errors) this.#add(error)
   }
 
-  /** What was found, each thing said once: alternatives repeat what their schema says. */
+  /** The errors without duplicates: alternatives repeat those of their schema. */
   distinct(): FieldError[] {
     if (this.errors.length < 2) return this.errors
     const distinct = new Map<string, FieldError>()

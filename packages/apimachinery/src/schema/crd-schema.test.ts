@@ -4,7 +4,7 @@ import { formatFieldError } from '../field/error.ts'
 import { validateCrdSchema } from './crd-schema.ts'
 import type { Schema } from './schema.ts'
 
-/** What is wrong with the schema of `spec.a`, paths from there. */
+/** The errors of the schema of `spec.a`, paths from there. */
 function problems(a: unknown, root: Partial<Schema> = {}): string[] {
   const schema: Schema = {
     type: 'object',
@@ -115,7 +115,7 @@ describe('validateCrdSchema', () => {
     ],
   ]
   for (const [name, schema, expected] of cases) {
-    it(`judges ${name} as the API server does`, () => assert.deepEqual(problems(schema), expected))
+    it(`validates ${name} as the API server does`, () => assert.deepEqual(problems(schema), expected))
   }
 
   it('allows no defaults in the metadata of the object', () => {

@@ -27,20 +27,20 @@ interface Place {
   readonly noDefault: string | undefined
 }
 
-/** What `inspectCrdSchema` finds, in the order in which a server tells it. */
+/** The errors of `inspectCrdSchema`, in the order in which a server reports them. */
 export interface CrdSchemaFindings {
-  /** Not structural, or a default that the schema itself refuses: CEL rules have no types then. */
+  /** Not structural, or a default that the schema itself rejects: CEL rules cannot be typed then. */
   readonly structure: readonly FieldError[]
-  /** Keywords that may not be there or do not go together. */
+  /** Keywords that are not allowed or conflict. */
   readonly keywords: readonly FieldError[]
-  /** A keyword because of which the schema could not be read as a structural one. */
+  /** A keyword because of which the schema could not be parsed as a structural one. */
   readonly unreadable: string | undefined
 }
 
 /**
- * All that a server has against the schema of a CustomResourceDefinition when one is created: what keeps it from being
- * structural, defaults that break the schema's own rules, keywords that do not go together. CEL rules are looked at but
- * not compiled. `schema` may hold anything a client sent in the shape of a schema.
+ * Everything that a server validates in the schema of a new CustomResourceDefinition: whether it is
+ * structural, defaults that violate the schema, conflicting keywords. CEL rules are not
+ * compiled. `schema` may be anything a client sent in the shape of a schema.
  */
 export function inspectCrdSchema(schema: Schema, path: Path = Path.root): CrdSchemaFindings {
   const unreadable = findUnsupported(schema)
@@ -64,7 +64,7 @@ export function validateCrdSchema(schema: Schema, path: Path = Path.root): Field
   return errors
 }
 
-/** A keyword that makes it impossible to judge the schema as a structural one. */
+/** A keyword that makes it impossible to validate the schema as a structural one. */
 function findUnsupported(schema: Schema): string | undefined {
   const loose = schema as Readonly<Record<string, unknown>>
   if (loose.$schema !== undefined) return 'schema'

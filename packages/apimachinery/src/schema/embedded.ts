@@ -21,7 +21,7 @@ function hasEmbedded(schema: Schema): boolean {
 export interface Coerced {
   /** The first malformed metadata, if any. */
   readonly error?: FieldError
-  /** Paths of fields that ObjectMeta does not have; they are gone. */
+  /** Paths of fields that ObjectMeta does not have, which were removed. */
   readonly unknown: readonly string[]
 }
 
@@ -69,7 +69,7 @@ function dropEmptyMetadata(metadata: Record<string, unknown>): void {
   }
 }
 
-/** What is wrong with the resources embedded in `value`: they need an apiVersion, a kind and valid metadata. */
+/** Validates the resources embedded in `value`: they need an apiVersion, a kind and valid metadata. */
 export function validateEmbedded(schema: Schema, value: unknown, base: Path = Path.root): FieldError[] {
   const errors: FieldError[] = []
   forEachEmbedded(schema, value, base, (object, path) => {

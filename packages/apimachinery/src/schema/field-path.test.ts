@@ -28,7 +28,7 @@ describe('followFieldPath', () => {
     [".spec.map['a.b']", 'spec.map[a.b]'],
   ]
   for (const [given, expected] of good) {
-    it(`understands ${given}`, () => {
+    it(`resolves ${given}`, () => {
       const target = followFieldPath(given, schema)
       assert.ok(typeof target === 'object', String(target))
       assert.equal(String(target.path), expected)
@@ -46,10 +46,10 @@ describe('followFieldPath', () => {
     ['.spec..map', 'does not refer to a valid field'],
   ]
   for (const [given, expected] of bad) {
-    it(`refuses ${given}`, () => assert.equal(followFieldPath(given, schema), expected))
+    it(`rejects ${given}`, () => assert.equal(followFieldPath(given, schema), expected))
   }
 
-  it('refuses brackets where only names may stand', () => {
+  it('rejects brackets where only names are allowed', () => {
     assert.equal(
       followFieldPath(".spec['a-b']", schema, { brackets: false }),
       'array notation is not allowed',

@@ -114,7 +114,7 @@ function visit(plan: Plan, value: unknown, walk: Walk): void {
 }
 
 /**
- * For the walk over values, which comes by anyway: tells whether a list of this schema is worth a closer look by
+ * For the walk over values: reports whether a list of this schema needs a closer check by
  * {@link validateListTypes}. Undefined for schemas of other lists.
  */
 export function suspicionOf(schema: Schema): ((list: readonly unknown[]) => boolean) | undefined {
@@ -166,7 +166,7 @@ function keysOf(item: unknown, keys: readonly string[]): object {
   return Object.fromEntries(given.map(key => [key, memberOf(item, key)]))
 }
 
-/** A scalar is told apart by itself, anything else by its text. */
+/** A scalar is identified by itself, anything else by its text. */
 function identityOf(value: unknown): unknown {
   if (typeof value === 'bigint') return `bigint:${value}`
   return typeof value === 'object' && value !== null ? `json:${printJson(value)}` : value

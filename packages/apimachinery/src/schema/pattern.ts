@@ -13,14 +13,14 @@ const compiled = new Map<string, Pattern | string>()
 let weight = 0
 const weightLimit = 40_000
 
-/** What was found out about patterns that nobody has matched yet: null for good ones. */
+/** Results for patterns that were checked but not yet matched: null for valid ones. */
 const verdicts = new BoundedMap<string, string | null>(5_000)
 const longestRemembered = 1_024
 
 /** In UTF-16 units. An instruction takes about 700 bytes, and there is one for each character at least. */
 const longestPattern = 64 * 1024
 
-/** Compiles on first use and keeps the result. Returns the reason when the pattern is not one of RE2's. */
+/** Compiles on first use and caches the result. Returns the reason when the pattern is not valid RE2. */
 export function compilePattern(source: string): Pattern | string {
   const known = compiled.get(source)
   if (known !== undefined) return known
@@ -34,7 +34,7 @@ export function compilePattern(source: string): Pattern | string {
   return result
 }
 
-/** Why a pattern is not one of RE2's. Keeps nothing but the answer: a definition may have thousands of patterns. */
+/** Why a pattern is not valid RE2. Caches only the result: a CRD may have thousands of patterns. */
 export function checkPattern(source: string): string | undefined {
   let verdict = verdicts.get(source)
   if (verdict === undefined) {
@@ -54,7 +54,7 @@ function compile(source: string): RE2JS | string {
   }
 }
 
-/** What Go says of an expression that takes too much memory. */
+/** Go's error for an expression that takes too much memory. */
 function tooLarge(source: string): string {
   return `error parsing regexp: expression too large: \`${source.slice(0, 1_000)}...\``
 }

@@ -2,15 +2,15 @@ import type { Schema } from './schema.ts'
 import { tooDeep } from './too-deep.ts'
 
 export interface PruneOptions {
-  /** The value is a custom resource: its apiVersion, kind and metadata are not the schema's business. */
+  /** The value is a custom resource: its apiVersion, kind and metadata are not subject to the schema. */
   readonly resourceRoot?: boolean
 }
 
-/** As in Kubernetes' strict decoder: more unknown fields than this are not reported. */
+/** As in Kubernetes' strict decoder: at most this many unknown fields are reported. */
 const maxReported = 100
 
 /**
- * Removes in place what the schema does not specify, and returns the paths of what was removed (`spec.foo`,
+ * Removes unspecified fields in place, and returns their paths (`spec.foo`,
  * `spec.containers[0].bar`), the first hundred, in the order of the document. Metadata of embedded resources is left
  * alone: see `coerceEmbedded`.
  */

@@ -6,7 +6,7 @@ import { compilePattern } from './pattern.ts'
 import type { Schema } from './schema.ts'
 import { jsonType, usedFormat } from './type.ts'
 
-/** Length, pattern and format. Of length and pattern only the first violation is told, as upstream. */
+/** Length, pattern and format. Only the first violation of length and pattern is reported, as upstream. */
 export function stringValidator(schema: Schema): ((text: string, context: Context) => void) | undefined {
   const { minLength, maxLength, pattern } = schema
   const format = usedFormat(schema)
@@ -54,7 +54,7 @@ export function numberValidator(schema: Schema): (value: number | bigint, contex
   const unbounded = minimum === undefined && maximum === undefined && multipleOf === undefined
   return (value, context) => {
     context.matches++
-    // Every number type holds the small whole numbers.
+    // Every number type includes the small integers.
     if (unbounded && typeof value === 'number' && (value | 0) === value) return
     range?.(value, 'Checked', context)
     if (multipleOf !== undefined) {

@@ -1,8 +1,8 @@
 import type { Schema } from './schema.ts'
 
 /**
- * The steps every walk over an object and its schema takes. `undefined` stands for a place the schema says nothing
- * about.
+ * The steps of every walk over an object and its schema. `undefined` is a path that the schema does not
+ * describe.
  */
 
 /** The node that describes the value itself: a lone `allOf` entry stands for its holder. */

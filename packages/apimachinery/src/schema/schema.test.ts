@@ -91,7 +91,7 @@ describe('validate', () => {
       'x',
       ['spec.x: Invalid value: "x": spec.x in body must be of type ipv4: "x"'],
     ],
-    ['a format nobody knows', text({ format: 'made-up' }), 'x', []],
+    ['an unknown format', text({ format: 'made-up' }), 'x', []],
     [
       'list sizes',
       { type: 'array', items: int(), maxItems: 1, minItems: 1 },
@@ -155,12 +155,12 @@ describe('validate', () => {
     ],
   ]
   for (const [name, schema, value, expected] of cases) {
-    it(`speaks of ${name} as the API server does`, () => {
+    it(`reports ${name} as the API server does`, () => {
       assert.deepEqual(errors(object({ spec: object({ x: schema }) }), { spec: { x: value } }), expected)
     })
   }
 
-  it('reports everything, not the first thing', () => {
+  it('reports all errors, not only the first', () => {
     const schema = object({ a: text(), b: int() }, { required: ['c', 'd'] })
     assert.equal(errors(schema, { a: 1, b: 'x' }).length, 4)
   })
@@ -171,7 +171,7 @@ describe('validate', () => {
     ])
   })
 
-  it('lets what was wrong before and has not changed stay', () => {
+  it('accepts invalid values that an update has not changed', () => {
     const schema = object({
       a: int({ minimum: 5 }),
       list: {
@@ -202,7 +202,7 @@ describe('validate', () => {
     ])
   })
 
-  it('follows recursive schemas, and refuses values too deep for them in one piece', () => {
+  it('follows recursive schemas, and rejects values that are too deep for them', () => {
     const node: { type: 'object'; properties: Record<string, Schema> } = {
       type: 'object',
       properties: { v: int() },
@@ -279,7 +279,7 @@ describe('prune', () => {
     }),
   })
 
-  it('removes what is not specified and names it', () => {
+  it('removes unspecified fields and reports them', () => {
     const value = {
       apiVersion: 'v1',
       kind: 'K',
@@ -376,13 +376,13 @@ describe('decode', () => {
     '[]': 'json: cannot unmarshal array into Go value of type v1.Deployment',
   }
   for (const [text, message] of Object.entries(bad)) {
-    it(`refuses ${text} in the words of Go`, () => {
+    it(`rejects ${text} in the words of Go`, () => {
       const { value, literals } = readJson(new TextEncoder().encode(text))
       assert.equal(compileSchema(schema).decode(value, literals === undefined ? {} : { literals }), message)
     })
   }
 
-  it('takes null for absence, and for the zero value in lists and maps', () => {
+  it('treats null as absent, and as the zero value in lists and maps', () => {
     const value = { spec: { replicas: null, names: ['a', null], labels: { x: null }, port: '80%' } }
     assert.equal(compileSchema(schema).decode(value), undefined)
     assert.deepEqual(value, { spec: { names: ['a', ''], labels: { x: '' }, port: '80%' } })

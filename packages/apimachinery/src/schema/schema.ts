@@ -1,7 +1,7 @@
 /**
- * The one in-memory form of a structural schema, for built-in and custom kinds: what stands in a CRD's
- * `openAPIV3Schema`, word for word. Nodes are shared by identity where a type is used in several places, and may form
- * cycles; nobody changes them.
+ * The in-memory form of a structural schema, for built-in and custom kinds: a CRD's
+ * `openAPIV3Schema`, verbatim. Nodes are shared by identity where a type is used in several places, and may form
+ * cycles; they are immutable.
  */
 export interface Schema {
   readonly type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean'
@@ -48,6 +48,7 @@ export interface Schema {
   readonly name?: string
 }
 
+/** An entry of `x-kubernetes-validations`: a CEL rule. */
 export interface ValidationRule {
   readonly rule: string
   readonly message?: string

@@ -66,16 +66,16 @@ describe('checkStructural', () => {
   ]
   for (const [name, spec, expected] of cases) {
     if (name === 'an alternative about a field that is not specified') continue
-    it(`judges ${name}`, () => assert.deepEqual(problems(spec), expected))
+    it(`validates ${name}`, () => assert.deepEqual(problems(spec), expected))
   }
 
-  it('wants what alternatives speak of to be specified', () => {
+  it('requires everything in alternatives to be specified', () => {
     assert.deepEqual(problems({ type: 'object' }, { oneOf: [{ properties: { b: { minimum: 1 } } }] }), [
       'openAPIV3Schema.properties[b]: Required value: because it is defined in openAPIV3Schema.oneOf[0].properties[b]',
     ])
   })
 
-  it('leaves the root and its metadata little room', () => {
+  it('restricts the root and its metadata', () => {
     assert.deepEqual(
       checkStructural(
         {

@@ -26,13 +26,13 @@ export function validatorOf(schema: Schema): Validator {
 }
 
 export interface ValidateOptions {
-  /** Where the value is in its object. Messages name fields from the value down, error paths begin here. */
+  /** The path of the value in its object. Messages name fields from the value down, error paths begin here. */
   readonly path?: Path
-  /** The value before an update: what was wrong and has not changed is not reported again. */
+  /** The value before an update: unchanged errors are not reported again. */
   readonly old?: unknown
 }
 
-/** All that the schema's value rules have against `value`. */
+/** All violations of the schema's value rules. */
 export function validateValue(schema: Schema, value: unknown, options?: ValidateOptions): FieldError[] {
   return walkValue(schema, value, options).distinct()
 }
@@ -80,7 +80,7 @@ function compile(schema: Schema): Validator {
       enumeration?.(value, context)
       if (kind === OBJECT) object(value as Record<string, unknown>, context, old)
     }
-    // What was there before the update and has not changed may stay.
+    // Unchanged values of an update may stay invalid.
     if (context.errors.length > before && old !== undefined && deepEqual(value, old)) {
       context.errors.length = before
     }

@@ -8,13 +8,13 @@ export interface FieldRequirement {
   readonly value: string
 }
 
-/** Gives a term another name or value, or refuses it by throwing; both empty drops the term. */
+/** Renames a term or changes its value, or rejects it by throwing; both empty drops the term. */
 export type FieldTransform = (field: string, value: string) => readonly [field: string, value: string]
 
-/** The values of the selectable fields of an object. A field that is not there counts as empty. */
+/** The values of the selectable fields of an object. An absent field counts as empty. */
 export type Fields = Readonly<Record<string, string>>
 
-/** Which field values are wanted: all requirements must hold. Immutable. */
+/** A field selector: all requirements must hold. Immutable. */
 export class FieldSelector {
   readonly requirements: readonly FieldRequirement[]
 
@@ -32,7 +32,7 @@ export class FieldSelector {
     return this.matchesBy(field => (Object.hasOwn(fields, field) ? fields[field] : undefined))
   }
 
-  /** The same, asking for the fields it needs only. */
+  /** The same, reading only the fields it needs. */
   matchesBy(read: (field: string) => string | undefined): boolean {
     for (const { field, operator, value } of this.requirements) {
       if (((read(field) ?? '') === value) !== (operator === '=')) return false
@@ -69,8 +69,8 @@ export function fieldSelectorFromFields(fields: Fields): FieldSelector {
 }
 
 /**
- * Reads `metadata.name=web,status.phase!=Running`; `\`, `,` and `=` in a value are escaped by `\`. Terms are sorted, so
- * that the same selector has one text; a term without field and value says nothing and is dropped.
+ * Parses `metadata.name=web,status.phase!=Running`; `\`, `,` and `=` in a value are escaped by `\`. Terms are sorted, so
+ * that equal selectors have one text; a term without field and value is dropped.
  * @throws MachineryError `BadSelector` with upstream's message
  */
 export function parseFieldSelector(text: string): FieldSelector {
@@ -105,13 +105,13 @@ function splitTerms(text: string): string[] {
   return terms
 }
 
-/** Makes any text usable as a value in a field selector. */
+/** Escapes a text for use as a value in a field selector. */
 export function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&')
 }
 
 /**
- * The way back from {@link escapeFieldValue}.
+ * The inverse of {@link escapeFieldValue}.
  * @throws MachineryError `BadSelector`
  */
 export function unescapeFieldValue(escaped: string): string {

@@ -13,7 +13,7 @@ import {
   type Requirement,
 } from './requirement.ts'
 
-/** Which labels are wanted: all requirements must hold. Immutable. */
+/** A label selector: all requirements must hold. Immutable. */
 export class Selector {
   /** Sorted by key. */
   readonly requirements: readonly Requirement[]
@@ -27,7 +27,7 @@ export class Selector {
   static readonly everything: Selector = new Selector([], false)
   static readonly nothing: Selector = new Selector([], true)
 
-  /** The requirements are taken as they are: see {@link createRequirement}. */
+  /** The requirements are not validated: see {@link createRequirement}. */
   static of(requirements: readonly Requirement[]): Selector {
     return Selector.everything.add(...requirements)
   }
@@ -76,7 +76,7 @@ const none: Labels = Object.freeze({})
 const exact: ReadonlySet<LabelOperator> = new Set<LabelOperator>(['=', '==', 'in'])
 
 /**
- * Reads `app=web,tier in (a,b),!legacy,generation>3`. An empty text selects everything.
+ * Parses `app=web,tier in (a,b),!legacy,generation>3`. An empty text selects everything.
  * @throws MachineryError `BadSelector` with upstream's message
  */
 export function parseLabelSelector(text: string, path: Path = Path.root): Selector {
@@ -128,7 +128,7 @@ export function labelSelectorAsSelector(selector: ReadonlyLabelSelector | null |
 }
 
 /**
- * The way from text to what stands in an object. `!=`, `>` and `<` have no form there.
+ * Converts the text form to the structured form. `!=`, `>` and `<` cannot be converted.
  * @throws MachineryError `BadSelector`
  */
 export function parseToLabelSelector(text: string): LabelSelector {
@@ -170,7 +170,7 @@ function parsedOrExplained(text: string): readonly Requirement[] {
   }
 }
 
-/** For people: `<none>` for an empty or absent selector, `<error>` for one that makes no sense. */
+/** For people: `<none>` for an empty or absent selector, `<error>` for an invalid one. */
 export function formatLabelSelector(selector: ReadonlyLabelSelector | null | undefined): string {
   try {
     return labelSelectorAsSelector(selector).toString() || '<none>'

@@ -77,7 +77,7 @@ class Parser {
     const [wrong] = checkKey(key, () => this.#path)
     if (wrong) fail(formatFieldError(wrong))
     const following = this.#peek().kind
-    // What follows `!key` is the caller's to refuse.
+    // The caller rejects what follows `!key`.
     if (negated || following === 'end' || following === ',') {
       return createRequirement(key, negated ? '!' : 'exists', [], this.#path)
     }
@@ -105,7 +105,7 @@ class Parser {
     return values
   }
 
-  // Up to the closing parenthesis, which stays. Nothing between commas is the empty value.
+  // Up to the closing parenthesis, which is not consumed. Nothing between commas is the empty value.
   #identifiers(): string[] {
     const values: string[] = []
     for (;;) {
@@ -132,7 +132,7 @@ class Parser {
     return kind === 'identifier' ? [literal] : fail(`found '${literal}', expected: identifier`)
   }
 
-  /** The next token where `in` and `notin` are words like any other. */
+  /** The next token where `in` and `notin` are ordinary words. */
   #peek(): Token {
     const { kind, literal } = this.#token
     return kind === 'in' || kind === 'notin' ? { kind: 'identifier', literal } : this.#token

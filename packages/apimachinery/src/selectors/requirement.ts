@@ -20,8 +20,8 @@ export interface Requirement {
 }
 
 /**
- * A requirement that is checked: its key and values could be labels and the operator has as many values as it takes.
- * @throws MachineryError `BadSelector`, with all that is wrong
+ * A validated requirement: its key and values could be labels and the operator has the right number of values.
+ * @throws MachineryError `BadSelector`, with all errors
  */
 export function createRequirement(
   key: string,
@@ -39,7 +39,7 @@ export function createRequirement(
   return { key, operator, values }
 }
 
-/** What is wrong with a key. The path is asked for only when it is needed. */
+/** Validates a key. The path is created only when it is needed. */
 export function checkKey(key: string, path: () => Path): FieldError[] {
   const wrong = isQualifiedName(key)
   return wrong.length > 0 ? [invalid(path(), key, wrong.join('; '))] : []
@@ -86,7 +86,7 @@ function checkNumbers(values: readonly string[], path: Path): FieldError[] {
   return errors
 }
 
-/** True when labels fulfil the requirement. A label that is not there fulfils `!=`, `notin` and `!` only. */
+/** True when labels satisfy the requirement. An absent label satisfies `!=`, `notin` and `!` only. */
 export function matchesRequirement({ key, operator, values }: Requirement, labels: Labels): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined
   switch (operator) {

@@ -11,17 +11,17 @@ import {
 import { createRequirement } from './requirement.ts'
 
 describe('label selectors', () => {
-  it('take a list that is null for an empty one', () => {
+  it('treat a null list as empty', () => {
     const selector = JSON.parse('{"matchExpressions":[{"key":"a","operator":"Exists","values":null}]}')
     assert.ok(labelSelectorAsSelector(selector).matches({ a: '' }))
   })
 
-  it('have one text, sorted by key', () => {
+  it('have a canonical text, sorted by key', () => {
     const text = 'tier notin (b,a), app==web ,!old,x,n>3'
     assert.equal(parseLabelSelector(text).toString(), 'app==web,n>3,!old,tier notin (a,b),x')
   })
 
-  it('take a missing label for unequal to any value', () => {
+  it('treat a missing label as unequal to any value', () => {
     const selector = parseLabelSelector('app!=web,tier notin (a)')
     assert.ok(selector.matches({}))
     assert.ok(selector.matches(undefined))
@@ -53,7 +53,7 @@ describe('label selectors', () => {
     assert.equal(Selector.nothing.add(createRequirement('a', 'exists', [])), Selector.nothing)
   })
 
-  it('are refused in upstream words', () => {
+  it("are rejected in upstream's words", () => {
     assert.throws(() => parseLabelSelector('a=b,'), { message: "found '', expected: identifier after ','" })
     assert.throws(() => parseLabelSelector('a in b'), {
       message: "unable to parse requirement: found 'b' expected: '('",
@@ -94,13 +94,13 @@ describe('field selectors', () => {
     assert.ok(parseFieldSelector(selector.toString()).matches({ 'metadata.name': 'a,b=c\\' }))
   })
 
-  it('take a missing field for empty', () => {
+  it('treat a missing field as empty', () => {
     assert.ok(parseFieldSelector('spec.nodeName=').matches({}))
     assert.ok(!parseFieldSelector('spec.nodeName!=').matches({}))
     assert.ok(!parseFieldSelector('constructor!=').matches({}))
   })
 
-  it('ask for the fields they need only', () => {
+  it('read only the fields they need', () => {
     const asked: string[] = []
     parseFieldSelector('a=1,b=2').matchesBy(field => {
       asked.push(field)

@@ -1,4 +1,4 @@
-/** The failures a Kubernetes API server answers with, one constructor each: codes, reasons, details and words are upstream's. */
+/** The failures of a Kubernetes API server, one constructor each: codes, reasons, details and messages are upstream's. */
 import type { FieldError } from '../field/error.ts'
 import { ErrorList } from '../field/error-list.ts'
 import { quote } from '../go/quote.ts'
@@ -18,7 +18,7 @@ function textOf(error: Error | string): string {
   return typeof error === 'string' ? error : error.message
 }
 
-/** 404: there is no object of that name. */
+/** 404: the object does not exist. */
 export function newNotFound(resource: GroupResource, name: string): StatusError {
   return failure({
     code: 404,
@@ -28,7 +28,7 @@ export function newNotFound(resource: GroupResource, name: string): StatusError 
   })
 }
 
-/** 409: there is an object of that name already. */
+/** 409: the object already exists. */
 export function newAlreadyExists(resource: GroupResource, name: string): StatusError {
   return failure({
     code: 409,
@@ -38,7 +38,7 @@ export function newAlreadyExists(resource: GroupResource, name: string): StatusE
   })
 }
 
-/** 401: the server does not know who is asking. */
+/** 401: the client is not authenticated. */
 export function newUnauthorized(reason: string): StatusError {
   return failure({ code: 401, reason: 'Unauthorized', message: reason === '' ? 'not authorized' : reason })
 }
@@ -67,7 +67,7 @@ export function newConflict(resource: GroupResource, name: string, error: Error 
   )
 }
 
-/** What {@link newConflict} says when a write carries an old resourceVersion. */
+/** The message of {@link newConflict} for a stale resourceVersion. */
 export const optimisticLockMessage: string =
   'the object has been modified; please apply your changes to the latest version and try again'
 
@@ -76,7 +76,7 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
   return failure({ code: 409, reason: 'Conflict', message, details: { causes } })
 }
 
-/** 410. Servers of today answer {@link newResourceExpired}. */
+/** 410. Current servers answer {@link newResourceExpired}. */
 export function newGone(message: string): StatusError {
   return failure({ code: 410, reason: 'Gone', message })
 }
@@ -86,7 +86,7 @@ export function newResourceExpired(message: string): StatusError {
   return failure({ code: 410, reason: 'Expired', message })
 }
 
-/** 422, with a cause for each field error that the answer has room for. */
+/** 422, with a cause for each field error that the response can hold. */
 export function newInvalid(kind: GroupKind, name: string, errors: Iterable<FieldError>): StatusError {
   const list = errors instanceof ErrorList ? errors : new ErrorList(errors)
   const subject = `${formatGroupKind(kind)} ${quote(name)} is invalid`
@@ -98,7 +98,7 @@ export function newInvalid(kind: GroupKind, name: string, errors: Iterable<Field
   })
 }
 
-/** 400: the request makes no sense. */
+/** 400: the request is invalid. */
 export function newBadRequest(message: string): StatusError {
   return failure({ code: 400, reason: 'BadRequest', message })
 }
@@ -113,7 +113,7 @@ export function newServiceUnavailable(message: string): StatusError {
   return failure({ code: 503, reason: 'ServiceUnavailable', message })
 }
 
-/** 405: this resource does not do that. */
+/** 405: the resource does not support the verb. */
 export function newMethodNotSupported(resource: GroupResource, action: string): StatusError {
   return failure({
     code: 405,
@@ -145,7 +145,7 @@ export function newRequestEntityTooLarge(message: string): StatusError {
   })
 }
 
-/** 500: try again. `operation` stands where other details have the name. */
+/** 500: try again. `operation` takes the place of the name in the details. */
 export function newServerTimeout(
   resource: GroupResource,
   operation: string,
@@ -160,7 +160,7 @@ export function newServerTimeout(
   })
 }
 
-/** 500: something unexpected. */
+/** 500: an internal error. */
 export function newInternalError(error: Error | string): StatusError {
   const message = textOf(error)
   return failure(
@@ -199,12 +199,12 @@ export function newTooLargeResourceVersion(
   })
 }
 
-/** 500 without a reason: what a server answers for an error that is no StatusError. */
+/** 500 without a reason: the response to an error that is not a StatusError. */
 export function newUnknownError(message: string): StatusError {
   return failure({ code: 500, reason: '', message })
 }
 
-/** A success with nothing to show, as for a delete. */
+/** A success without an object, as for a delete. */
 export function successStatus(details?: Status['details'], code?: number): Status {
   return {
     kind: 'Status',

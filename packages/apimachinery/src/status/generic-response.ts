@@ -8,7 +8,7 @@ export interface GenericResponse {
   readonly verb: string
   readonly resource?: GroupResource
   readonly name?: string
-  /** The body, or what is left of it. */
+  /** The body, or a part of it. */
   readonly serverMessage: string
   readonly retryAfterSeconds?: number
   /** True when the body should have been a Status: it is then kept as a cause. */
@@ -20,7 +20,7 @@ interface Wording {
   readonly message: string
 }
 
-/** What a client makes of an answer that is no Status: a proxy's page, a plain 404. */
+/** The error for a response that is not a Status: a proxy's page, a plain 404. */
 export function newGenericServerResponse(response: GenericResponse): StatusError {
   const { code, verb, name = '', serverMessage, retryAfterSeconds = 0, unexpected } = response
   const resource = response.resource ?? { group: '', resource: '' }

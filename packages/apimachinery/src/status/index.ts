@@ -1,4 +1,4 @@
-/** What a server answers when it refuses: `metav1.Status` as errors, made and recognized. */
+/** `metav1.Status` as errors: constructors and predicates. */
 
 export { isStatus, type Status } from '../meta/status.ts'
 export {
@@ -31,7 +31,6 @@ export {
   isConflict,
   isExpired,
   isForbidden,
-  isGone,
   isInternalError,
   isInvalid,
   isMethodNotSupported,

@@ -1,6 +1,6 @@
 /**
- * What kind of failure an error is. All of them look through `cause`s, accept anything, and are false for what has no
- * Status. A Status without a reason that Kubernetes knows is judged by its code.
+ * Predicates on errors. All of them follow `cause`s, accept any value, and are false for errors without a
+ * Status. A Status without a reason that Kubernetes knows is classified by its code.
  */
 import type { StatusCause, StatusReason } from '../meta/status.ts'
 import { findStatusError } from './status-error.ts'
@@ -38,6 +38,7 @@ function is(error: unknown, reason: StatusReason, code: number): boolean {
   return found.reason === reason || (found.code === code && !knownReasons.has(found.reason))
 }
 
+/** A 404. */
 export function isNotFound(error: unknown): boolean {
   return is(error, 'NotFound', 404)
 }
@@ -52,12 +53,9 @@ export function isConflict(error: unknown): boolean {
   return is(error, 'Conflict', 409)
 }
 
+/** A 422: validation failed. */
 export function isInvalid(error: unknown): boolean {
   return is(error, 'Invalid', 422)
-}
-
-export function isGone(error: unknown): boolean {
-  return is(error, 'Gone', 410)
 }
 
 /** The resourceVersion or continue token is too old: only a relist helps. */
@@ -67,33 +65,40 @@ export function isResourceExpired(error: unknown): boolean {
 
 /** 410 in either form. Reflectors relist on both. */
 export function isExpired(error: unknown): boolean {
-  return isResourceExpired(error) || isGone(error)
+  return isResourceExpired(error) || is(error, 'Gone', 410)
 }
 
+/** A 406. */
 export function isNotAcceptable(error: unknown): boolean {
   return is(error, 'NotAcceptable', 406)
 }
 
+/** A 415. */
 export function isUnsupportedMediaType(error: unknown): boolean {
   return is(error, 'UnsupportedMediaType', 415)
 }
 
+/** A 405. */
 export function isMethodNotSupported(error: unknown): boolean {
   return is(error, 'MethodNotAllowed', 405)
 }
 
+/** A 503. */
 export function isServiceUnavailable(error: unknown): boolean {
   return is(error, 'ServiceUnavailable', 503)
 }
 
+/** A 400. */
 export function isBadRequest(error: unknown): boolean {
   return is(error, 'BadRequest', 400)
 }
 
+/** A 401: the client is not authenticated. */
 export function isUnauthorized(error: unknown): boolean {
   return is(error, 'Unauthorized', 401)
 }
 
+/** A 403: the user is not authorized. */
 export function isForbidden(error: unknown): boolean {
   return is(error, 'Forbidden', 403)
 }
@@ -108,6 +113,7 @@ export function isServerTimeout(error: unknown): boolean {
   return reasonOf(error) === 'ServerTimeout'
 }
 
+/** A 500 with reason InternalError. */
 export function isInternalError(error: unknown): boolean {
   return is(error, 'InternalError', 500)
 }
@@ -129,7 +135,7 @@ export function findStatusCause(error: unknown, reason: string): StatusCause | u
   return findStatusError(error)?.status.details?.causes?.find(cause => cause.reason === reason)
 }
 
-/** The answer was no Status: something other than an API server may have given it. */
+/** The response was not a Status: it may not come from an API server. */
 export function isUnexpectedServerError(error: unknown): boolean {
   return findStatusCause(error, 'UnexpectedServerResponse') !== undefined
 }
@@ -139,7 +145,7 @@ export function isTooLargeResourceVersion(error: unknown): boolean {
   return isTimeout(error) && findStatusCause(error, 'ResourceVersionTooLarge') !== undefined
 }
 
-/** How many seconds the server wants the client to wait; undefined when it asks for no delay. */
+/** The server's Retry-After in seconds; undefined when it asks for no delay. */
 export function suggestsClientDelay(error: unknown): number | undefined {
   const found = findStatusError(error)
   const details = found?.status.details

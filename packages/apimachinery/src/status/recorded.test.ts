@@ -1,4 +1,4 @@
-/** Failures that a real kube-apiserver answered, made again by our constructors: byte for byte. */
+/** Failures recorded from a real kube-apiserver, reproduced by our constructors: byte for byte. */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
@@ -68,7 +68,7 @@ const makers: Readonly<Record<string, (status: Status) => StatusError | undefine
 
 describe('recorded failures', () => {
   for (const [reason, make] of Object.entries(makers)) {
-    it(`are made again, members in the same order: ${reason || 'no reason'}`, () => {
+    it(`are reproduced, members in the same order: ${reason || 'no reason'}`, () => {
       let made = 0
       for (const status of statuses.filter(candidate => (candidate.reason ?? '') === reason)) {
         const error = make(status)
@@ -87,7 +87,7 @@ describe('recorded failures', () => {
     assert.deepEqual({ ...rest, message: status.message }, status)
   })
 
-  it('of invalid objects are made again from their causes', () => {
+  it('of invalid objects are reproduced from their causes', () => {
     let made = 0
     for (const status of statuses.filter(candidate => candidate.reason === 'Invalid')) {
       if (!/ is invalid: /.test(status.message!)) continue
@@ -101,7 +101,7 @@ describe('recorded failures', () => {
     assert.ok(made > 1000, `only ${made} were compared`)
   })
 
-  it('about fields are made again from path, value and detail', () => {
+  it('about fields are reproduced from path, value and detail', () => {
     let made = 0
     const causes = statuses.flatMap(status => status.details?.causes ?? [])
     for (const cause of causes) {

@@ -46,13 +46,12 @@ describe('StatusError', () => {
 })
 
 describe('predicates', () => {
-  it('tell every constructed failure from every other', () => {
+  it('distinguish every constructed failure', () => {
     const cases: [(error: unknown) => boolean, StatusError][] = [
       [is.isNotFound, make.newNotFound(pods, 'a')],
       [is.isAlreadyExists, make.newAlreadyExists(pods, 'a')],
       [is.isConflict, make.newConflict(pods, 'a', 'x')],
       [is.isInvalid, make.newInvalid({ group: '', kind: 'Pod' }, 'a', [])],
-      [is.isGone, make.newGone('x')],
       [is.isResourceExpired, make.newResourceExpired('x')],
       [is.isNotAcceptable, make.newNotAcceptable([])],
       [is.isUnsupportedMediaType, make.newUnsupportedMediaType([])],
@@ -76,14 +75,14 @@ describe('predicates', () => {
     }
   })
 
-  it('go by the code when the reason is none that Kubernetes knows', () => {
+  it('use the code when Kubernetes does not know the reason', () => {
     const teapot = new StatusError(failureStatus({ code: 404, reason: 'Teapot', message: '' }))
     assert.ok(is.isNotFound(teapot))
     const known = new StatusError(failureStatus({ code: 404, reason: 'Forbidden', message: '' }))
     assert.ok(!is.isNotFound(known))
   })
 
-  it('take both forms of 410 for expired', () => {
+  it('treat both forms of 410 as expired', () => {
     assert.ok(is.isExpired(make.newGone('x')))
     assert.ok(is.isExpired(make.newResourceExpired('x')))
   })
@@ -145,7 +144,7 @@ describe('newGenericServerResponse', () => {
     assert.equal(error.status.details?.causes?.[0]?.message, 'oops')
   })
 
-  it('shows the body of a server error and of a refusal', () => {
+  it('shows the body of a server error and of a rejection', () => {
     const broken =
       'an error on the server ("oops") has prevented the request from succeeding (get deployments.apps web)'
     assert.equal(newGenericServerResponse({ ...response, code: 502 }).message, broken)
@@ -155,7 +154,7 @@ describe('newGenericServerResponse', () => {
     )
   })
 
-  it('takes a conflict on POST for something that exists', () => {
+  it('treats a conflict on POST as an existing object', () => {
     assert.ok(is.isAlreadyExists(newGenericServerResponse({ ...response, code: 409, verb: 'POST' })))
     assert.ok(is.isConflict(newGenericServerResponse({ ...response, code: 409, verb: 'PUT' })))
   })

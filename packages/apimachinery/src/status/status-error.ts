@@ -2,7 +2,7 @@ import { brandErrors, type IsError } from '@coxswain/kit'
 import type { Status, StatusCause, StatusDetails } from '../meta/status.ts'
 
 /**
- * A failure that is, or becomes, the answer of an API server. Decide with `isNotFound(e)`, `isConflict(e)` and friends,
+ * A failure that is, or becomes, the response of an API server. Check with `isNotFound(e)`, `isConflict(e)` and friends,
  * never by message and never with `instanceof`: there may be several copies of this package in a program.
  */
 export class StatusError extends Error {
@@ -19,7 +19,7 @@ export class StatusError extends Error {
     return this.status.code ?? 0
   }
 
-  /** Empty when the server gave none. */
+  /** Empty when the server sent none. */
   get reason(): string {
     return this.status.reason ?? ''
   }
@@ -41,7 +41,7 @@ export function findStatusError(error: unknown): StatusError | undefined {
   return undefined
 }
 
-/** What a failure Status is made of; members that are empty are left out of the Status, as on the wire. */
+/** The members of a failure Status; empty ones are omitted, as on the wire. */
 export interface FailureInit {
   readonly code: number
   /** Empty for none. */

@@ -14,7 +14,7 @@ const units: ReadonlyMap<string, number> = new Map([
 const limit = 2n ** 63n
 
 /**
- * Reads a Go duration such as `1h30m`, `1.5s` or `-100ms` into nanoseconds.
+ * Parses a Go duration such as `1h30m`, `1.5s` or `-100ms` into nanoseconds.
  * @throws MachineryError `BadDuration` with Go's message
  */
 export function parseDuration(text: string): bigint {
@@ -79,7 +79,7 @@ function fractionOf(digits: string, unit: number): bigint {
   return value === 0n ? 0n : BigInt(Math.trunc(Number(value) * (unit / scale)))
 }
 
-// What comes after is far below a nanosecond, in whatever unit.
+// The remaining digits are far below a nanosecond, in any unit.
 const countedDigits = 60
 
 function skipDigits(text: string, from: number): number {
@@ -114,7 +114,7 @@ function decimal(value: bigint, places: number): string {
   return `${digits.slice(0, -places)}${fraction === '' ? '' : `.${fraction}`}`
 }
 
-/** For those who count in milliseconds; rounded to the nearest. */
+/** In milliseconds; rounded to the nearest. */
 export function durationToMilliseconds(nanoseconds: bigint): number {
   return Math.round(Number(nanoseconds) / 1e6)
 }

@@ -28,7 +28,7 @@ describe('formatHumanDuration', () => {
   for (const [ms, expected] of cases)
     it(`prints ${ms} ms as ${expected}`, () => assert.equal(formatHumanDuration(ms), expected))
 
-  it('does not know the age of what has no time', () => {
+  it('prints an unknown age without a time', () => {
     assert.equal(formatAge(undefined, 0), '<unknown>')
     assert.equal(formatAge('1970-01-01T00:00:00Z', 5000), '5s')
   })

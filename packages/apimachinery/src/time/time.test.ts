@@ -17,11 +17,11 @@ describe('Time', () => {
     assert.equal(canonicalizeTime('2026-04-01T14:00:00.9+02:00'), '2026-04-01T12:00:00Z')
   })
 
-  it('of year one is no time', () => {
+  it('of year one is the zero time', () => {
     assert.equal(canonicalizeTime('0001-01-01T00:00:00Z'), null)
   })
 
-  it('is read to the nanosecond', () => {
+  it('is parsed to the nanosecond', () => {
     assert.deepEqual(parseTime('1970-01-01T00:00:01.123456789Z'), {
       milliseconds: 1123,
       nanoseconds: 456_789,
@@ -56,7 +56,7 @@ describe('MicroTime', () => {
 })
 
 describe('durations', () => {
-  it('are read and written as Go does', () => {
+  it('are parsed and formatted as Go does', () => {
     const cases = {
       '1h30m': '1h30m0s',
       '1.5s': '1.5s',
@@ -70,7 +70,7 @@ describe('durations', () => {
     assert.equal(durationToMilliseconds(parseDuration('1m')), 60_000)
   })
 
-  it('are refused in words that show them', () => {
+  it('are rejected with a message that quotes them', () => {
     assert.throws(() => parseDuration('5'), { message: 'time: missing unit in duration "5"' })
     assert.throws(() => parseDuration('5d'), { message: 'time: unknown unit "d" in duration "5d"' })
     assert.throws(() => parseDuration(''), { message: 'time: invalid duration ""', code: 'BadDuration' })

@@ -25,7 +25,7 @@ export function formatMicroTime(milliseconds: number, nanoseconds = 0): string {
 }
 
 /**
- * Reads a `Time`: RFC 3339, with or without a fraction.
+ * Parses a `Time`: RFC 3339, with or without a fraction.
  * @throws MachineryError `BadTime` with Go's message
  */
 export function parseTime(text: string): Moment {
@@ -33,7 +33,7 @@ export function parseTime(text: string): Moment {
 }
 
 /**
- * Reads a `MicroTime`: RFC 3339 with exactly six digits after the second.
+ * Parses a `MicroTime`: RFC 3339 with exactly six fractional digits.
  * @throws MachineryError `BadTime` with Go's message
  */
 export function parseMicroTime(text: string): Moment {

@@ -1,4 +1,4 @@
-/** DNS names. Each function returns what is wrong, in upstream's words; an empty list means valid. */
+/** DNS names. Each function returns the errors, in upstream's words; an empty list means valid. */
 import { dash, digit, isShaped, isShapedBetween, lower, underscore, upper, utf8Length } from '../go/chars.ts'
 import { maxBytesError, maxLenError, regexError } from './messages.ts'
 

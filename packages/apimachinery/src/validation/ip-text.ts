@@ -1,14 +1,15 @@
 /**
- * IP addresses and CIDR blocks as text. Kubernetes reads them as Go of long ago did: octets and groups may have leading
- * zeros. Strict readers refuse what is not `strict`.
+ * IP addresses and CIDR blocks as text. Kubernetes parses them as old Go versions did: octets and groups may have leading
+ * zeros. Strict parsers reject what is not `strict`.
  */
 export interface IPAddress {
   /** Four bytes for what was written as IPv4, else sixteen. */
   readonly bytes: Uint8Array
-  /** False when there are leading zeros that today's readers refuse. */
+  /** False when there are leading zeros that current parsers reject. */
   readonly strict: boolean
 }
 
+/** A parsed CIDR block. */
 export interface CIDR {
   readonly address: IPAddress
   readonly prefix: number
@@ -37,7 +38,7 @@ function parseIPv6(text: string): IPAddress | undefined {
   const tail = halves.length === 2 ? parseGroups(halves[1]!, true) : { bytes: [], strict: true }
   if (!head || !tail) return undefined
   const missing = 16 - head.bytes.length - tail.bytes.length
-  // The two colons stand for at least one group.
+  // The two colons replace at least one group.
   if (halves.length === 1 ? missing !== 0 : missing < 2) return undefined
   const bytes = Uint8Array.from([...head.bytes, ...new Array<number>(missing).fill(0), ...tail.bytes])
   return { bytes, strict: head.strict && tail.strict }

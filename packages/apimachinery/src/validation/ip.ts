@@ -1,4 +1,4 @@
-/** IP addresses and CIDR blocks in objects. Older fields take what long was taken; newer ones the canonical form only. */
+/** IP addresses and CIDR blocks in objects. Older fields accept legacy forms; newer ones the canonical form only. */
 import { type FieldError, invalid } from '../field/error.ts'
 import type { Path } from '../field/path.ts'
 import { quote } from '../go/quote.ts'
@@ -15,9 +15,9 @@ import {
 } from './ip-text.ts'
 
 export interface LegacyIPRules {
-  /** Refuses leading zeros, IPv4-mapped IPv6 and, in a CIDR, host bits. */
+  /** Rejects leading zeros, IPv4-mapped IPv6 and, in a CIDR, host bits. */
   readonly strict: boolean
-  /** Values that the object had before: they stay valid. */
+  /** Values of the old object: they stay valid. */
   readonly validOld?: ReadonlySet<string>
 }
 
@@ -91,7 +91,7 @@ export function isValidInterfaceAddress(path: Path, value: string): FieldError[]
   return value === canonical ? [] : [invalid(path, value, `must be in canonical form (${quote(canonical)})`)]
 }
 
-/** What a server warns of when a legacy field has a valid address that it should not have. */
+/** The server's warnings about a valid but non-canonical address in a legacy field. */
 export function warningsForIP(path: Path, value: string): string[] {
   const ip = parseIP(value)
   if (!ip) return []

@@ -1,4 +1,4 @@
-/** What must hold for a selector and for conditions that stand in an object. */
+/** Validation of selectors and conditions that are fields of an object. */
 import {
   duplicate,
   type FieldError,

@@ -1,4 +1,4 @@
-/** The words of name validation. Upstream counts in characters in its older half and in bytes in its newer one. */
+/** The messages of name validation. Upstream counts characters in its older half and bytes in its newer one. */
 export function maxLenError(length: number): string {
   return `must be no more than ${length} characters`
 }
@@ -13,7 +13,7 @@ export function inclusiveRangeError(low: number, high: number): string {
   return `must be between ${low} and ${high}, inclusive`
 }
 
-/** What a value must look like, with examples and the pattern that says it exactly. */
+/** What a value must look like, with examples and the exact pattern. */
 export function regexError(message: string, pattern: string, ...examples: readonly string[]): string {
   const shown = examples.map(example => `'${example}', `).join(' or ')
   return `${message} (${examples.length > 0 ? `e.g. ${shown}` : ''}regex used for validation is '${pattern}')`

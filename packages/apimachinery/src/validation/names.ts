@@ -1,4 +1,4 @@
-/** Keys, values and identifiers. Each function returns what is wrong, in upstream's words; an empty list means valid. */
+/** Keys, values and identifiers. Each function returns the errors, in upstream's words; an empty list means valid. */
 import { dash, digit, dot, isEvery, isShaped, lower, underscore, upper, utf8Length } from '../go/chars.ts'
 import { dns1123SubdomainMaxLength, isDNS1123SubdomainBytes } from './dns.ts'
 import { emptyError, inclusiveRangeError, maxBytesError, maxLenError, regexError } from './messages.ts'

@@ -1,4 +1,4 @@
-/** What must hold for the metadata of every object, on create and on update, with upstream's paths and words. */
+/** Validation of the metadata of every object, on create and on update, with upstream's paths and messages. */
 
 import { isMachineryError } from '../errors.ts'
 import { type FieldError, forbidden, invalid, Printed, required, tooLong } from '../field/error.ts'
@@ -17,7 +17,7 @@ import {
 } from './names.ts'
 import { validateManagedFields } from './options.ts'
 
-/** What is wrong with a name; `prefix` is true for a `generateName`, to which characters will be appended. */
+/** Validates a name; `prefix` is true for a `generateName`, to which characters will be appended. */
 export type NameValidator = (name: string, prefix: boolean) => string[]
 
 export const fieldImmutableMessage: string = 'field is immutable'
@@ -35,7 +35,7 @@ export const nameIsDNSLabel: NameValidator = (name, prefix) =>
 export const nameIsDNS1035Label: NameValidator = (name, prefix) =>
   isDNS1035Label(prefix ? maskTrailingDash(name) : name)
 
-/** The rule for RBAC objects: anything that can stand in a path. */
+/** The rule for RBAC objects: any valid path segment. */
 export const nameIsPathSegment: NameValidator = (name, prefix) =>
   prefix ? isValidPathSegmentPrefix(name) : isValidPathSegmentName(name)
 
@@ -92,7 +92,7 @@ function validateNamespace(namespace: string, namespaced: boolean, path: Path): 
   return nameIsDNSLabel(namespace, false).map(message => invalid(path, namespace, message))
 }
 
-/** Beside {@link validateObjectMeta}, when there was an object before. */
+/** In addition to {@link validateObjectMeta}, on update. */
 export function validateObjectMetaUpdate(
   meta: DeepReadonly<ObjectMeta>,
   old: DeepReadonly<ObjectMeta>,
@@ -151,7 +151,7 @@ export function validateLabels(labels: Readonly<Record<string, string>> = {}, pa
   ])
 }
 
-/** Keys are judged in lower case; all keys and values together may have 256 KiB. */
+/** Keys are validated in lower case; all keys and values together may have 256 KiB. */
 export function validateAnnotations(
   annotations: Readonly<Record<string, string>> = {},
   path: Path,

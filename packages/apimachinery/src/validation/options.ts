@@ -1,4 +1,4 @@
-/** What must hold for the options of a request and for managedFields entries. */
+/** Validation of request options and of managedFields entries. */
 import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { utf8Length } from '../go/chars.ts'

@@ -1,4 +1,4 @@
-/** What the recorded answers do not cover: options of requests, and inputs as long as an attacker likes. */
+/** What the recorded answers do not cover: request options, and arbitrarily long inputs. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { formatFieldError } from '../field/error.ts'
@@ -89,7 +89,7 @@ describe('IP addresses', () => {
     assert.equal(isValidIPForLegacyField(Path.of('spec'), '010.0.0.2', rules).length, 1)
   })
 
-  it('are not taken for blocks, nor blocks for addresses', () => {
+  it('are not accepted as blocks, nor blocks as addresses', () => {
     assert.equal(parseIP('10.0.0.0/8'), undefined)
     assert.equal(parseCIDR('10.0.0.0'), undefined)
     assert.deepEqual([...parseIP('::1')!.bytes].at(-1), 1)
@@ -97,7 +97,7 @@ describe('IP addresses', () => {
 })
 
 describe('every check', () => {
-  it('takes a megabyte in one pass', () => {
+  it('takes linear time for a megabyte', () => {
     const checks = [...Object.values(dns), ...Object.values(names)].filter(
       check => typeof check === 'function' && check.length === 1,
     ) as ((value: string) => string[])[]

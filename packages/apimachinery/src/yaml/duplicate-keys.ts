@@ -1,6 +1,6 @@
 import { EVENT_ID, type Event, getScalarValue } from 'js-yaml'
 
-/** More repeated keys than this are not reported. */
+/** The maximum number of reported duplicate keys. */
 const limit = 100
 
 interface Collection {
@@ -9,12 +9,12 @@ interface Collection {
   /** The key whose value comes next, unless it is not a scalar. */
   key: string | undefined
   expectsKey: boolean
-  /** Where the value begins whose key is there for the second time. */
+  /** Where the value of a duplicate key begins. */
   repeatedAt: number
 }
 
 /**
- * What goyaml's strict decoder says about keys that a mapping has twice, one line each: `line 9: key "foo" already set in
+ * The messages of goyaml's strict decoder about duplicate keys of a mapping, one line each: `line 9: key "foo" already set in
  * map`. The line is that of the value; what is inside a value comes before it.
  */
 export function findDuplicateKeys(source: string, events: readonly Event[]): string[] {

@@ -1,5 +1,5 @@
 /**
- * YAML for Kubernetes: its own entry point, so that programs which never see YAML do not load a parser.
+ * YAML for Kubernetes: a separate entry point, so that programs without YAML do not load a parser.
  *
  *   readYaml / readYamlDocuments    scalars as kubectl and the API server read them, budgets for aliases and size
  *   writeYaml / writeYamlDocuments  what they write

@@ -6,18 +6,20 @@ import { setMember } from '../json/value.ts'
 import { findDuplicateKeys } from './duplicate-keys.ts'
 import { kubernetesSchema } from './scalars.ts'
 
+/** Limits of a YAML text. */
 export interface ReadYamlOptions {
-  /** Bytes that are accepted. @default maxJsonBytes */
+  /** The maximum number of bytes. @default maxJsonBytes */
   readonly maxBytes?: number
-  /** Aliases (`*name`) a text may hold. @default 1000 */
+  /** The maximum number of aliases (`*name`). @default 1000 */
   readonly maxAliases?: number
-  /** Values a document may have once its aliases are written out. @default 500000 */
+  /** The maximum number of values after alias expansion. @default 500000 */
   readonly maxNodes?: number
 }
 
+/** A parsed document. */
 export interface YamlDocument {
   readonly value: unknown
-  /** What strict decoding has against the document: one text about all repeated keys, by line. The last one won. */
+  /** Strict decoding errors: one text about all duplicate keys, by line. The last one won. */
   readonly problems: readonly string[]
 }
 
@@ -26,7 +28,7 @@ const maxDepth = 1_000
 /** Bytes of a JSON text that the YAML reader reads as well to say on which lines it repeats members. */
 const rereadLimit = 16 * 1024
 
-/** The first document, as the API server reads a body; undefined when there is none. */
+/** The first document, as the API server parses a body; undefined when there is none. */
 export function readYaml(
   input: string | Uint8Array,
   options: ReadYamlOptions = {},
@@ -35,8 +37,8 @@ export function readYaml(
 }
 
 /**
- * All documents that are not empty, as kubectl reads a file. JSON is YAML, and read by the JSON reader. Values share no
- * parts: aliases are written out. Throws a MachineryError: `BadYaml`, or `JsonTooLarge` past the size.
+ * All documents that are not empty, as kubectl reads a file. JSON is YAML, and is parsed by the JSON reader. Values share no
+ * parts: aliases are expanded. Throws a MachineryError: `BadYaml`, or `JsonTooLarge` past the size.
  */
 export function readYamlDocuments(input: string | Uint8Array, options: ReadYamlOptions = {}): YamlDocument[] {
   const limits = { ...defaults, ...options }
@@ -122,7 +124,7 @@ function lineOf(error: YAMLException): number {
   return (error.mark?.line ?? 0) + 1
 }
 
-/** Writes aliases out, so that no two places share a value, and counts: a short text can stand for billions of values. */
+/** Expands aliases, so that no two paths share a value, and counts: a short text can expand to billions of values. */
 class Expansion {
   #left: number
   readonly #hasAliases: boolean

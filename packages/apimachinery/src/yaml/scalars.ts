@@ -93,7 +93,7 @@ function parseDouble(source: string): number | undefined {
   return Object.hasOwn(infinities, word) ? infinities[word] : undefined
 }
 
-/** Objects whose keys are strings, as JSON needs them: numbers and booleans are spelt out, anything else is refused. */
+/** Objects with string keys, as JSON needs them: numbers and booleans are formatted, other keys are rejected. */
 const objectTag = defineMappingTag<Record<string, unknown>>('tag:yaml.org,2002:map', {
   create: () => ({}),
   addPair: (object, key, value) => {
@@ -121,7 +121,7 @@ function keyText(key: unknown): string | undefined {
   }
 }
 
-/** What plain scalars mean to Kubernetes. */
+/** The plain scalars of Kubernetes. */
 export const kubernetesSchema: Schema = new Schema([
   ...FAILSAFE_SCHEMA.tags.filter(tag => tag.nodeKind === 'sequence'),
   strTag,

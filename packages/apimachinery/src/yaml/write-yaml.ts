@@ -1,12 +1,13 @@
 import { DUMP_SCHEMA, dump, intYaml11Tag } from 'js-yaml'
 
-// Strings that any reader of YAML 1.1 or 1.2 would take for something else are quoted.
+// Quotes strings that a reader of YAML 1.1 or 1.2 would take for something else.
 const schema = DUMP_SCHEMA.withTags({
   ...intYaml11Tag,
   identify: data => typeof data === 'bigint' || intYaml11Tag.identify(data),
   represent: data => String(data),
 })
 
+/** How YAML is formatted. */
 export interface WriteYamlOptions {
   /** Keys in alphabetical order and double quotes, as Go writes it. @default false */
   readonly sorted?: boolean

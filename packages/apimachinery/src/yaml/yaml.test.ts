@@ -45,13 +45,13 @@ describe('readYaml', () => {
     assertBad('? [a]\n: b', /unsupported map key/)
   })
 
-  it('reports repeated keys with their line, and lets the last one win', () => {
+  it('reports duplicate keys with their line, and lets the last one win', () => {
     const document = readYaml('spec:\n  a: 1\n  a: 2\n')
     assert.deepEqual(document?.value, { spec: { a: 2 } })
     assert.deepEqual(document?.problems, ['yaml: unmarshal errors:\n  line 3: key "a" already set in map'])
   })
 
-  it('reports all repeated keys by the line of their value, inner ones first', () => {
+  it('reports all duplicate keys by the line of their value, inner ones first', () => {
     const text = 'a: 1\nb:\n  c: 2\n  "c": 3\na:\n  - {q: 1, q: 2}\n  - x: {}\n    x: *y\n'
     assert.deepEqual(readYaml(text.replace('*y', '5'))?.problems, [
       'yaml: unmarshal errors:\n  line 4: key "c" already set in map\n  line 6: key "q" already set in map\n' +
@@ -69,13 +69,13 @@ describe('readYaml', () => {
     assert.deepEqual(readYaml('base: &b {p: 1}\nc:\n  <<: *b\n  p: 3\n')?.problems, [])
   })
 
-  it('writes aliases out', () => {
+  it('expands aliases', () => {
     const { a, b } = value('a: &x [1]\nb: *x\n') as { a: unknown[]; b: unknown[] }
     assert.deepEqual(b, [1])
     assert.notEqual(a, b)
   })
 
-  it('refuses alias bombs, too many aliases and values that contain themselves', () => {
+  it('rejects alias bombs, too many aliases and values that contain themselves', () => {
     const lines = ['a0: &a0 [x,x,x,x,x,x,x,x,x]']
     for (let i = 1; i < 10; i++)
       lines.push(
@@ -107,7 +107,7 @@ describe('readYaml', () => {
     assertBad('a: .nan', /^json: unsupported value: NaN$/)
   })
 
-  it('refuses texts that are too large or too deep', () => {
+  it('rejects texts that are too large or too deep', () => {
     assert.throws(
       () => readYaml('a: b', { maxBytes: 3 }),
       error => isMachineryError(error, 'JsonTooLarge'),

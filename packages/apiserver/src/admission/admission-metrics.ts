@@ -5,7 +5,7 @@ import type { Attributes } from './attributes.ts'
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 
-/** The plug-ins, each measured under its name. */
+/** Wraps each plug-in so that its latency is recorded under its name. */
 export function measurePlugins(
   plugins: readonly AdmissionPlugin[],
   metrics: MetricsRegistry,
@@ -32,7 +32,7 @@ export function measurePlugins(
   })
 }
 
-/** All plug-ins together, measured by step. */
+/** Wraps the whole chain so that its latency is recorded per admission step. */
 export function measureSteps(admission: Admission, metrics: MetricsRegistry, clock: Clock): Admission {
   const durations = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',
@@ -52,7 +52,7 @@ export function measureSteps(admission: Admission, metrics: MetricsRegistry, clo
 
 type Work<Rest extends unknown[]> = (attributes: Attributes, ...rest: Rest) => Promise<void> | void
 
-/** Every write passes a few dozen of these: their histograms are looked up once for each operation. */
+/** Every write passes a few dozen of these, so their histograms are looked up once per operation. */
 function createMeasure(durations: Histogram, clock: Clock) {
   return <Rest extends unknown[]>(work: Work<Rest>, labels: readonly string[], type: string): Work<Rest> => {
     const allowed = new Map<string, BoundHistogram>()
@@ -64,7 +64,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       }
       histogram.observe((clock.monotonic() - started) / 1_000)
     }
-    const noteRefusal = (operation: string, started: number) =>
+    const recordRejection = (operation: string, started: number) =>
       durations.observe((clock.monotonic() - started) / 1_000, ...labels, operation, 'true', type)
     return (attributes, ...rest) => {
       const { operation } = attributes
@@ -73,7 +73,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       try {
         pending = work(attributes, ...rest)
       } catch (error) {
-        noteRefusal(operation, started)
+        recordRejection(operation, started)
         throw error
       }
       if (!pending) {
@@ -83,7 +83,7 @@ function createMeasure(durations: Histogram, clock: Clock) {
       return pending.then(
         () => note(operation, started),
         (error: unknown) => {
-          noteRefusal(operation, started)
+          recordRejection(operation, started)
           throw error
         },
       )

@@ -4,7 +4,7 @@ import type { Attributes } from './attributes.ts'
 import { kindOf, namespaceOf, resourceOf } from './create-attributes.ts'
 import type { Equivalent } from './matching/equivalents.ts'
 
-/** Kinds that decide about admission: hooks that could refuse their own removal would lock everybody out. */
+/** Kinds that configure admission. They are exempt: a webhook that could reject its own removal would lock everyone out. */
 const exempt = new Set([
   'mutatingadmissionpolicies',
   'mutatingadmissionpolicybindings',
@@ -18,7 +18,7 @@ export function isAdmissionConfiguration({ resource: { info } }: Attributes): bo
   return info.group === 'admissionregistration.k8s.io' && exempt.has(info.resource)
 }
 
-/** An AdmissionRequest without uid and objects; `matched` is what a hook's rule has named. */
+/** An AdmissionRequest without uid and objects; `matched` is the resource that the webhook's rule matched. */
 export function createAdmissionRequest(attributes: Attributes, matched: Equivalent): JsonObject {
   const { subresource, name, operation, dryRun, user, options } = attributes
   const namespace = namespaceOf(attributes)

@@ -4,18 +4,18 @@ import { keepManagedFields } from './managed-fields.ts'
 import type { AdmissionPorts } from './ports.ts'
 import { Reinvocation } from './reinvocation.ts'
 
-/** A gate before the store. Refuses by throwing a StatusError. */
+/** An admission plug-in. It rejects a request by throwing a StatusError. */
 export interface AdmissionPlugin {
-  /** As in `--enable-admission-plugins`. */
+  /** The name in `--enable-admission-plugins`. */
   readonly name: string
-  /** Called again, once, when a webhook or policy has changed the object; `reinvocation` tells. */
+  /** Called a second time when a webhook or policy has changed the object; see `reinvocation`. */
   readonly mutate?: (attributes: Attributes, reinvocation: Reinvocation) => Promise<void> | void
   readonly validate?: (attributes: Attributes) => Promise<void> | void
-  /** For a plug-in that keeps something for each server: makes what runs there. Called once. */
+  /** For a plug-in with per-server state: creates the instance for one server. Called once. */
   readonly forServer?: (server: AdmissionPorts) => Pick<AdmissionPlugin, 'mutate' | 'validate'>
 }
 
-/** The plug-ins as they run in one server. */
+/** The plug-ins of one server. */
 export function openPlugins(
   plugins: readonly AdmissionPlugin[],
   server: AdmissionPorts,
@@ -23,7 +23,7 @@ export function openPlugins(
   return plugins.map(({ forServer, ...plugin }) => ({ ...plugin, ...forServer?.(server) }))
 }
 
-/** Whether pods themselves are about to be written, by one of these operations. */
+/** Whether the request writes Pods themselves (not a subresource) with one of these operations. */
 export function isPodWrite(attributes: Attributes, ...operations: Attributes['operation'][]): boolean {
   const { info } = attributes.resource
   return (
@@ -34,6 +34,7 @@ export function isPodWrite(attributes: Attributes, ...operations: Attributes['op
   )
 }
 
+/** The admission chain: mutating plug-ins first, validating ones afterwards. */
 export interface Admission {
   /** What plug-ins may use of the server. */
   readonly server: AdmissionPorts
@@ -41,7 +42,7 @@ export interface Admission {
   validate(attributes: Attributes): Promise<void>
 }
 
-/** Runs the plug-ins one after the other, in the order given. */
+/** Runs the plug-ins one after the other, in the given order. */
 export function createAdmission(plugins: readonly AdmissionPlugin[], server: AdmissionPorts): Admission {
   const mutating = plugins.filter(plugin => plugin.mutate)
   const validating = plugins.filter(plugin => plugin.validate)

@@ -5,20 +5,20 @@ import type { ResourceContext } from '../request/context.ts'
 import type { Admission } from './admission.ts'
 import { createAttributes } from './create-attributes.ts'
 
-/** What asks admission, and about which endpoint. */
+/** The admission chain, and the endpoint that the request is for. */
 interface Asker {
   readonly admission: Admission
   readonly context: ResourceContext
   readonly endpoint: Endpoint
 }
 
-/** What was asked for, such as PodExecOptions. Plug-ins may change the object. */
+/** The request's options object, such as PodExecOptions. Plug-ins may change it. */
 interface Connection {
   readonly kind: GroupVersionKind
   readonly object: JsonObject
 }
 
-/** Asks admission about a connection (`pods/exec`, `services/proxy`). */
+/** Runs admission for a connection (`pods/exec`, `services/proxy`). */
 export async function admitConnect(
   { admission, context, endpoint }: Asker,
   { kind, object }: Connection,

@@ -6,7 +6,7 @@ import { forbidden } from './policies/policy-request.ts'
 
 const kinds = ['initContainers', 'containers', 'ephemeralContainers'] as const
 
-/** Images are pulled anew for each pod, so that only who may pull one can use it. Off by default. */
+/** Forces images to be pulled for each Pod, so that only users who may pull an image can run it. Off by default. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
   mutate(attributes) {
@@ -52,7 +52,7 @@ function imagesOf(pod: JsonObject | undefined): PulledImage[] {
   return [...containers, ...volumes]
 }
 
-/** Whether the write has an image in a container that the pod did not have. */
+/** Whether the write brings an image that the container did not have. */
 function bringsImages({ operation, object, oldObject }: Attributes): boolean {
   if (operation !== 'UPDATE') return true
   const isContainer = ({ part }: PulledImage) => part.member === 'imagePullPolicy'

@@ -1,21 +1,21 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServedResource } from '../registry/registry.ts'
 import type { UserInfo } from '../request/context.ts'
 import type { AdmissionPorts } from './ports.ts'
 
-/** What is about to be done. */
+/** The operation being admitted. */
 export interface Attributes {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
   readonly resource: ServedResource
-  /** The version of the resource that the client used, and that objects are in. */
+  /** The version of the resource that the client used; objects are in this version. */
   readonly version: VersionInfo
   readonly subresource: string
   readonly namespace: string
-  /** Empty where it is not known yet, and for each object of a deleted collection. */
+  /** Empty when the name is not yet known, and for each object of a deletecollection. */
   readonly name: string
-  /** What the objects are, where an endpoint takes a kind of its own (Scale, Binding). @default the resource's kind */
+  /** The kind of the objects, for endpoints that take a kind of their own (Scale, Binding). @default the resource's kind */
   readonly kind?: GroupVersionKind
   /** Undefined for deletes. Mutating plug-ins may change it. */
   readonly object: JsonObject | undefined
@@ -27,10 +27,10 @@ export interface Attributes {
   readonly user: UserInfo
   /** What plug-ins may use of the server. */
   readonly server: AdmissionPorts
-  /** Sends a text in a `Warning` header, whatever becomes of the request. */
+  /** Sends a text in a `Warning` header, whether the request succeeds or fails. */
   readonly warn?: (text: string) => void
-  /** Notes something of the request in the audit log; what is noted first stays. */
+  /** Adds an annotation to the audit event; the first value of a key wins. */
   readonly annotate?: (key: string, value: string) => void
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal
 }

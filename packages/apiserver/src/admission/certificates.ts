@@ -66,7 +66,7 @@ export const clusterTrustBundleAttest: AdmissionPlugin = {
   },
 }
 
-/** The right may be for the signer itself or for everything in its domain. */
+/** Permission may be for the signer itself or for every signer of its domain. */
 async function maySign(attributes: Attributes, verb: string, signer: string): Promise<boolean> {
   const { server, user } = attributes
   const mayActAs = async (name: string) => {
@@ -74,7 +74,7 @@ async function maySign(attributes: Attributes, verb: string, signer: string): Pr
       user,
       info: {
         isResource: true,
-        verb: verb as unknown as RequestVerb, // authorizers take any verb
+        verb: verb as unknown as RequestVerb, // authorizers accept any verb
         group: 'certificates.k8s.io',
         version: '*',
         namespace: '',

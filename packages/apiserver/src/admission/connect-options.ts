@@ -14,7 +14,7 @@ const kinds: Readonly<Record<string, string>> = {
 
 const booleans = ['stdin', 'stdout', 'stderr', 'tty'] as const
 
-/** What the query of a connection (`pods/exec?command=ls`) asks for, as the object that admission sees. */
+/** The query of a connection (`pods/exec?command=ls`) as the options object that admission sees. */
 export function connectOptions({ info, query, path: { trailingSlash } }: ResourceContext): {
   readonly kind: GroupVersionKind
   readonly object: JsonObject

@@ -10,7 +10,7 @@ const optionsVersion = 'meta.k8s.io/v1'
 type Given = Pick<Attributes, 'server' | 'operation' | 'object' | 'oldObject' | 'dryRun'> &
   Partial<Pick<Attributes, 'subresource' | 'namespace' | 'name' | 'kind' | 'options'>>
 
-/** What admission is told of a request; what is not given comes from the request's path. */
+/** The parts of a request that admission sees; whatever is not set is taken from the request's path. */
 export function createAttributes(
   context: Pick<ResourceContext, 'user'> & Partial<ResourceContext>,
   { resource, version }: Endpoint,
@@ -37,7 +37,7 @@ export function createAttributes(
   return attributes as Attributes
 }
 
-/** The query of a write in the form of options. A patch counts as the create or update that it is. */
+/** The query of a write as options. A patch counts as the create or update that it results in. */
 export function writeOptionsObject(
   { query }: Pick<RequestContext, 'query'>,
   kind: 'CreateOptions' | 'UpdateOptions',
@@ -66,7 +66,7 @@ export function deleteOptionsObject(options: DeleteOptions): JsonObject {
   }
 }
 
-/** What the objects of a request are. */
+/** The kind of a request's objects. */
 export function kindOf({ kind, resource, version }: Attributes): GroupVersionKind {
   return kind ?? { group: resource.info.group, version: version.name, kind: resource.info.kind }
 }
@@ -79,7 +79,7 @@ export function isNamespaceResource({ resource }: Pick<Attributes, 'resource'>):
   return resource.info.group === '' && resource.info.resource === 'namespaces'
 }
 
-/** The namespace as hooks see it: a namespace is in itself. */
+/** The namespace as webhooks see it: a Namespace is in itself. */
 export function namespaceOf(attributes: Attributes): string {
   if (!isNamespaceResource(attributes)) return attributes.namespace
   return attributes.namespace || attributes.name

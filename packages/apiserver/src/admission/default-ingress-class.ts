@@ -11,7 +11,7 @@ interface IngressClassMetadata {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Gives a new ingress that names no class the default one; of several, the newest. */
+/** Gives a new Ingress without a class the default one; the newest of several. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
   mutate({ operation, resource, subresource, object, server }) {

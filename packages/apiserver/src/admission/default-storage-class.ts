@@ -2,7 +2,7 @@ import { childObject } from '@coxswain/apimachinery/json'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, defaultStorageClassOf, isClaimWrite } from './storage-classes.ts'
 
-/** A claim that names no storage class gets the cluster's default one, if there is one. */
+/** Gives a claim without a storage class the cluster's default one, if there is one. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
   mutate(attributes) {

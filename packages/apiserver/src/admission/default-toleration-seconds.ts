@@ -4,7 +4,7 @@ import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 const seconds = 300
 const troubles = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']
 
-/** A pod stays five minutes on a node that is in trouble, unless it says otherwise. */
+/** Lets a Pod stay five minutes on a node that is not ready or unreachable, unless it says otherwise. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
   mutate(attributes) {

@@ -3,8 +3,8 @@ import type { AdmissionPlugin } from './admission.ts'
 import { forbidden } from './policies/policy-request.ts'
 
 /**
- * Rejects new external addresses of a Service, which could intercept the traffic of others (CVE-2020-8554); those
- * that a service has may stay. Off by default.
+ * Rejects new external addresses of a Service, which could intercept other traffic (CVE-2020-8554); existing ones
+ * may stay. Off by default.
  */
 export const denyServiceExternalIPs: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',

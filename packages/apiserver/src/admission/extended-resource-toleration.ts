@@ -2,7 +2,7 @@ import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/j
 import { isExtendedResource } from '@coxswain/kinds'
 import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
-/** A pod that asks for a device may run on nodes that are kept for it by a taint of its name. Off by default. */
+/** A Pod that requests an extended resource tolerates the taint of that name on the nodes that have it. Off by default. */
 export const extendedResourceToleration: AdmissionPlugin = {
   name: 'ExtendedResourceToleration',
   mutate(attributes) {

@@ -4,7 +4,7 @@ import { type AdmissionPlugin, isPodWrite } from './admission.ts'
 
 const hostname = 'kubernetes.io/hostname'
 
-/** No pod keeps others out of more than its node. Off by default. */
+/** Limits required anti-affinity to the topology of a single node. Off by default. */
 export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
   validate(attributes) {

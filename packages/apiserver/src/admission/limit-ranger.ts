@@ -20,7 +20,7 @@ const prefix = '/core/limitranges/'
 const annotation = 'kubernetes.io/limit-ranger'
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Gives containers the amounts that their namespace's limit ranges have for them, and refuses what is out of range. */
+/** Sets default requests and limits from the namespace's LimitRanges, and rejects values out of range. */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
   mutate(attributes) {
@@ -39,7 +39,7 @@ export const limitRanger: AdmissionPlugin = {
 const isPod = ({ resource }: Attributes): boolean =>
   resource.info.group === '' && resource.info.resource === 'pods'
 
-/** Limits apply to new pods, to resized ones, and to claims. */
+/** Limits apply to new Pods, resized Pods, and claims. */
 function isLimited({ resource, subresource, operation, object, oldObject }: Attributes): boolean {
   const { group, resource: name } = resource.info
   if (group !== '' || !object || operation === 'DELETE') return false
@@ -79,7 +79,7 @@ function applyDefaults(pod: JsonObject, limits: readonly Limit[]): void {
   childObject(metadata, 'annotations')[annotation] = `LimitRanger plugin set: ${notes.join('; ')}`
 }
 
-/** Fills in what a container does not say; the names of what was set. */
+/** Sets the defaults that a container lacks; returns the names of the resources that were set. */
 function complete(container: JsonObject, member: 'limits' | 'requests', defaults: JsonObject): string[] {
   const resources = childObject(container, 'resources')
   const present = isObject(resources[member]) ? resources[member] : {}
@@ -128,7 +128,7 @@ function checkUsage(limit: Limit, { requests, limits }: Usage): string[] {
   return problems.filter(problem => problem !== undefined)
 }
 
-/** Of a claim only what it requests counts. */
+/** Only the requests of a claim are limited. */
 function checkClaim(claim: JsonObject, limits: readonly Limit[]): string[] {
   const { spec } = claim as unknown as PersistentVolumeClaim
   const requests = readAmounts(spec?.resources?.requests)

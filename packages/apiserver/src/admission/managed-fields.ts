@@ -3,7 +3,7 @@ import { isMachineryError } from '@coxswain/apimachinery/errors'
 import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Attributes } from './attributes.ts'
 
-/** Puts `metadata.managedFields` back when admission has made something of them that cannot be read. */
+/** Restores `metadata.managedFields` when admission has left them invalid. */
 export function keepManagedFields({ object, warn }: Attributes, before: unknown): void {
   const metadata = object?.metadata as JsonObject | undefined
   if (!metadata || deepEqual(metadata.managedFields, before)) return

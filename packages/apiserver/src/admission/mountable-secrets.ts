@@ -7,13 +7,13 @@ const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.fil
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const namesOf = (references: unknown): Set<unknown> => new Set(list(references).map(({ name }) => name))
 
-/** Whether pods of the account may use only the secrets that it names. */
+/** Whether Pods of the account may use only the Secrets that it lists. */
 function isEnforced(account: JsonObject): boolean {
   const annotations = objectOf(objectOf(account.metadata).annotations)
   return yes.has(String(annotations[enforceAnnotation] ?? ''))
 }
 
-/** Why a new pod may not run as `account`: a secret that the account does not name. Upstream's words. */
+/** Why a new Pod may not run as `account`: it uses a Secret that the account does not list. The text is upstream's. */
 export function findForeignSecret(account: JsonObject, spec: JsonObject): string | undefined {
   if (!isEnforced(account)) return undefined
   const mountable = namesOf(account.secrets)
@@ -32,7 +32,7 @@ export function findForeignSecret(account: JsonObject, spec: JsonObject): string
   return undefined
 }
 
-/** The same for containers that come to a pod later. */
+/** The same check for ephemeral containers added to a Pod. */
 export function findForeignEphemeralSecret(account: JsonObject, spec: JsonObject): string | undefined {
   if (!isEnforced(account)) return undefined
   const who = `is not allowed because service account ${objectOf(account.metadata).name} does not reference that`

@@ -9,7 +9,7 @@ function isInNamespace(attributes: Attributes): boolean {
   return attributes.namespace !== '' && !isNamespaceResource(attributes)
 }
 
-/** Makes the namespace of what is created. Off by default. */
+/** Creates the namespace of a new object when it does not exist. Off by default. */
 export const namespaceAutoProvision: AdmissionPlugin = {
   name: 'NamespaceAutoProvision',
   async mutate(attributes) {
@@ -38,7 +38,7 @@ export const namespaceAutoProvision: AdmissionPlugin = {
   },
 }
 
-/** Nothing is done in a namespace that is not there. Off by default. */
+/** Rejects requests in a namespace that does not exist. Off by default. */
 export const namespaceExists: AdmissionPlugin = {
   name: 'NamespaceExists',
   validate(attributes) {

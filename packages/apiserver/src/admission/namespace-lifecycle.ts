@@ -4,7 +4,7 @@ import type { AdmissionPlugin } from './admission.ts'
 
 const immortal = new Set(['default', 'kube-system', 'kube-public'])
 
-/** Nothing is created in a namespace that is not there or is going; the namespaces of the system stay. */
+/** Rejects creates in a namespace that does not exist or is terminating, and deletion of the system namespaces. */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
   mutate({ operation, resource, namespace, name, object, server }) {
@@ -13,7 +13,7 @@ export const namespaceLifecycle: AdmissionPlugin = {
       throw newForbidden(info, name, 'this namespace may not be deleted')
     }
     if (operation !== 'CREATE' || !info.namespaced) return
-    if (info.resource === 'localsubjectaccessreviews') return // a question about a namespace, nothing in it
+    if (info.resource === 'localsubjectaccessreviews') return // asks about a namespace without being in it
     const found = server.cache.resource('/core/namespaces/').get(`/core/namespaces/${namespace}`)
     if (!found) throw newNotFound({ group: '', resource: 'namespaces' }, namespace)
     const status = found.peek().status as JsonObject | undefined

@@ -21,7 +21,7 @@ function findObject({ cache }: AdmissionPorts, resource: string, ...place: strin
 
 const nodeOf = (pod: JsonObject | undefined): unknown => objectOf(pod?.spec).nodeName
 
-/** A node makes mirror pods of its own and deletes its pods. */
+/** A node may create its own mirror Pods and delete its Pods. */
 export const restrictPod: NodeRestriction = (node, attributes) => {
   const { operation, oldObject } = attributes
   if (operation === 'CREATE') return restrictMirrorPod(node, attributes)
@@ -51,7 +51,7 @@ function restrictMirrorPod(node: string, { object = {}, server }: Attributes): s
   return reference && `${who} can not create pods that reference ${reference}`
 }
 
-/** Volumes that need nothing of the API. */
+/** Volume sources that refer to no API object. */
 const plainVolumes = [
   'awsElasticBlockStore',
   'azureDisk',
@@ -95,7 +95,7 @@ const referringSources: Readonly<Record<string, string>> = {
   podCertificate: 'podcertificates',
 }
 
-/** The kind of an object that a pod needs. What is not known counts: it may need one. */
+/** The kind of API object that a volume source refers to. An unknown source counts, since it may refer to one. */
 function findReference(pod: JsonObject): string | undefined {
   const { secret, configmap, serviceaccount } = findPodReferences(pod)
   const { resourceClaims, volumes } = objectOf(pod.spec)
@@ -146,7 +146,7 @@ export const restrictPodEviction: NodeRestriction = (
   return `node ${node} can only evict pods with spec.nodeName set to itself`
 }
 
-/** A node asks for tokens of accounts whose pods it runs, bound to such a pod. */
+/** A node may request tokens only for service accounts of its Pods, bound to such a Pod. */
 export const restrictToken: NodeRestriction = async (node, attributes) => {
   const { operation, subresource, namespace, object, server } = attributes
   if (operation !== 'CREATE' || subresource !== 'token') return undefined
@@ -162,7 +162,7 @@ export const restrictToken: NodeRestriction = async (node, attributes) => {
   return await restrictAudience(attributes, pod, Array.isArray(audiences) ? audiences : [])
 }
 
-/** Audiences are those that the pod's volumes ask for, unless the node has a right to others. */
+/** Audiences must be those of the Pod's volumes, unless the node is authorized for others. */
 async function restrictAudience(
   { server, user, namespace, name }: Attributes,
   pod: JsonObject,

@@ -12,7 +12,7 @@ import {
 } from './node-restriction-pods.ts'
 import type { NodeRestriction } from './node-rule.ts'
 
-/** Kubelets write what belongs to their own node. Together with the authorizer Node: that one cannot see objects. */
+/** Limits kubelets to objects of their own node. Complements the Node authorizer, which does not see objects. */
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
   async mutate(attributes) {
@@ -26,7 +26,7 @@ export const nodeRestriction: AdmissionPlugin = {
   },
 }
 
-/** In upstream's words the subresource is left out. */
+/** Upstream's message leaves out the subresource. */
 function refuse({ resource, name, object }: Attributes, problem: string): StatusError {
   const { name: own = '' } = member(object, 'metadata') as { readonly name?: string }
   return newForbidden(resource.info, name || own, problem)
@@ -38,7 +38,7 @@ function member(object: JsonObject | undefined, name: string): JsonObject {
 
 const quote = (text: unknown): string => JSON.stringify(text)
 
-/** The name of what is created may stand in the object alone. */
+/** The name of a new object may be in its metadata only. */
 function nameOf({ operation, name, object }: Attributes): unknown {
   return operation === 'CREATE' ? member(object, 'metadata').name : name
 }
@@ -91,7 +91,7 @@ const kubeletLabels = new Set([
   'failure-domain.beta.kubernetes.io/region',
 ])
 
-/** Labels by which a node could draw pods to itself that are not meant for it. */
+/** Labels with which a node could attract Pods that are not meant for it. */
 function findForbiddenLabels(
   now: Readonly<Record<string, string>>,
   before: Readonly<Record<string, string>>,
@@ -163,7 +163,7 @@ const restrictSigningRequest: NodeRestriction = (node, { operation, object }) =>
     : `can only create a node CSR with CN=system:node:${node}`
 }
 
-/** By `GROUP/RESOURCE`; a node is not restricted in what is not here. */
+/** By `GROUP/RESOURCE`; nodes are not restricted in other resources. */
 const restrictions: Readonly<Record<string, NodeRestriction>> = {
   '/pods': restrictPods,
   '/nodes': restrictNode,

@@ -1,6 +1,6 @@
 import type { Attributes } from './attributes.ts'
 
-/** What a node may not do; undefined when it may. A NotFound is thrown. */
+/** Why a node may not make the request; undefined when it may. May throw a NotFound. */
 export type NodeRestriction = (
   node: string,
   attributes: Attributes,

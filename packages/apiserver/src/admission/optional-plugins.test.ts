@@ -24,7 +24,7 @@ describe('the choice of admission plug-ins', () => {
     return chosen.ok ? chosen.plugins.map(({ name }) => name) : chosen.errors
   }
 
-  it('has the defaults in their order, whatever the order in which others are named', () => {
+  it("runs the defaults in upstream's order, whatever the order of --enable-admission-plugins", () => {
     assert.deepEqual(
       names({}),
       defaultAdmissionPlugins.map(({ name }) => name),
@@ -43,7 +43,7 @@ describe('the choice of admission plug-ins', () => {
     ])
   })
 
-  it('refuses names that nobody knows, and those that are wanted and not wanted', () => {
+  it('rejects unknown names, and names that are both enabled and disabled', () => {
     assert.deepEqual(names({ enable: ['Foo', 'Priority'], disable: ['Bar', 'Priority'] }), [
       'enable-admission-plugins plugin "Foo" is unknown',
       'disable-admission-plugins plugin "Bar" is unknown',
@@ -56,7 +56,7 @@ describe('the choice of admission plug-ins', () => {
 })
 
 describe('plug-ins that are off by default', () => {
-  it('keep external addresses from services (CVE-2020-8554)', async () => {
+  it('reject external addresses of services (CVE-2020-8554)', async () => {
     await using server = await startWith({ enable: ['DenyServiceExternalIPs'] })
     const service = (externalIPs: string[]) => ({
       metadata: { name: 's' },
@@ -71,7 +71,7 @@ describe('plug-ins that are off by default', () => {
     await server.must('POST', `${core}/services`, service([]))
   })
 
-  it('pull images always, tolerate what devices need, and choose nodes by namespace', async () => {
+  it('always pull images, tolerate taints of extended resources, and select nodes by namespace', async () => {
     await using server = await startWith({
       enable: ['AlwaysPullImages', 'ExtendedResourceToleration', 'PodNodeSelector'],
       configurations: { PodNodeSelector: { clusterDefaultNodeSelector: 'pool=shared' } },
@@ -86,7 +86,7 @@ describe('plug-ins that are off by default', () => {
     assert.match(refused.body.message, /conflicts with its namespace node label selector$/)
   })
 
-  it('make namespaces, or refuse everything', async () => {
+  it('create missing namespaces, or reject everything', async () => {
     await using server = await startWith({ enable: ['NamespaceAutoProvision'] })
     await server.must('POST', '/api/v1/namespaces/new/configmaps', { metadata: { name: 'a' } })
     assert.equal((await server.must('GET', '/api/v1/namespaces/new')).status.phase, 'Active')
@@ -100,7 +100,7 @@ describe('plug-ins that are off by default', () => {
     )
   })
 
-  it('ask whether the client may delete what it gives another owner', async () => {
+  it('require permission to delete an object whose owner references are changed', async () => {
     await using server = await startWith({ enable: ['OwnerReferencesPermissionEnforcement'] })
     const owner = await server.must('POST', `${core}/configmaps`, { metadata: { name: 'owner' } })
     await server.must('POST', `${core}/configmaps`, { metadata: { name: 'a' } })
@@ -141,7 +141,7 @@ describe('default plug-ins', () => {
     assert.equal(bound.metadata.labels['topology.kubernetes.io/zone'], 'z')
   })
 
-  it('hold pods to what the configuration presets for namespaces without labels', async () => {
+  it('apply the configured pod security defaults to namespaces without labels', async () => {
     await using server = await startWith({
       configurations: {
         PodSecurity: { defaults: { enforce: 'baseline' }, exemptions: { namespaces: ['kube-system'] } },
@@ -156,7 +156,7 @@ describe('default plug-ins', () => {
     await server.must('POST', '/api/v1/namespaces/kube-system/pods', pod('p', host))
   })
 
-  it('do not resize a pod beyond its node', async () => {
+  it("reject a resize beyond the node's capacity", async () => {
     await using server = await startWith({})
     await server.must('POST', '/api/v1/nodes', { metadata: { name: 'n' } })
     const status = {

@@ -7,15 +7,15 @@ import type { Attributes } from './attributes.ts'
 import { forbidden } from './policies/policy-request.ts'
 
 /**
- * Who changes an object's owners must be allowed to delete it, and who lets it block its owner's deletion must be allowed
- * to set the owner's finalizers. Off by default.
+ * Changing an object's owner references requires permission to delete it; setting `blockOwnerDeletion` requires permission
+ * to update the owner's finalizers. Off by default.
  */
 export const ownerReferencesPermissionEnforcement: AdmissionPlugin = {
   name: 'OwnerReferencesPermissionEnforcement',
   async validate(attributes) {
     const { operation, object, oldObject } = attributes
     if (operation !== 'CREATE' && operation !== 'UPDATE') return
-    // Nothing of a pod's owners can be changed by saying how it is, nor by binding it.
+    // Neither the status nor a binding can change owner references.
     const { info } = attributes.resource
     if (info.group === '' && info.resource === 'pods' && attributes.subresource === 'status') return
     const owners = ownersOf(object)

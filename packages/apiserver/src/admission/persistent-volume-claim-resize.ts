@@ -4,7 +4,7 @@ import { newForbidden } from '@coxswain/apimachinery/status'
 import type { AdmissionPlugin } from './admission.ts'
 import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.ts'
 
-/** Only bound claims grow, and only when their storage class lets them. */
+/** Only bound claims may grow, and only when their storage class allows it. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
   validate(attributes) {

@@ -58,7 +58,7 @@ const claim = (name: string, storage: string) => ({
 })
 
 describe('LimitRanger', () => {
-  it('fills in what containers leave out and tells so', async () => {
+  it('sets default resources of containers, and records it in an annotation', async () => {
     await using server = await start()
     const limit = {
       type: 'Container',
@@ -87,7 +87,7 @@ describe('ResourceQuota', () => {
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
   }
 
-  it('counts what is made and refuses what is too much', async () => {
+  it('counts new objects and rejects those over the quota', async () => {
     await using server = await start()
     await setQuota(server, { 'count/configmaps': '1' }, { 'count/configmaps': '0' })
     await server.create(`${inDefault}/configmaps`, { metadata: { name: 'a' } })
@@ -100,7 +100,7 @@ describe('ResourceQuota', () => {
     )
   })
 
-  it('makes containers say what they need of a counted resource', async () => {
+  it('requires containers to specify resources that a quota counts', async () => {
     await using server = await start()
     await setQuota(server, { 'requests.cpu': '1' }, { 'requests.cpu': '0' })
     const refused = await server.send('POST', `${inDefault}/pods`, pod('p'))
@@ -113,7 +113,7 @@ describe('ResourceQuota', () => {
     )
   })
 
-  it('charges a claim for what it grows by', async () => {
+  it('charges a claim for its growth', async () => {
     await using server = await start()
     const storageClass = { metadata: { name: 'sc' }, provisioner: 'p', allowVolumeExpansion: true }
     await server.create('/apis/storage.k8s.io/v1/storageclasses', storageClass)
@@ -162,7 +162,7 @@ describe('storage plug-ins', () => {
 })
 
 describe('TaintNodesByCondition', () => {
-  it('keeps pods off a node that has not been found ready', async () => {
+  it('taints a new node until it was found ready', async () => {
     await using server = await start()
     const { spec } = await server.create('/api/v1/nodes', { metadata: { name: 'n' } })
     assert.deepEqual(spec.taints, [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }])
@@ -170,7 +170,7 @@ describe('TaintNodesByCondition', () => {
 })
 
 describe('RuntimeClass', () => {
-  it('adds what the class costs and where its pods run', async () => {
+  it('adds the overhead and the node selector of the class', async () => {
     await using server = await start()
     await server.create('/apis/node.k8s.io/v1/runtimeclasses', {
       metadata: { name: 'r' },
@@ -187,7 +187,7 @@ describe('RuntimeClass', () => {
 })
 
 describe('Priority', () => {
-  it('keeps the classes of the system and one default', async () => {
+  it('protects the system classes, and allows one default class', async () => {
     await using server = await start()
     const classes = '/apis/scheduling.k8s.io/v1/priorityclasses'
     assert.equal((await server.send('DELETE', `${classes}/system-node-critical`)).status, 403)
@@ -200,7 +200,7 @@ describe('Priority', () => {
     assert.match(second.body.message, /PriorityClass a is already marked as default/)
   })
 
-  it('calls a pod whose name is made later by what it will begin with', async () => {
+  it('names a Pod with generateName by its prefix', async () => {
     await using server = await start()
     const refused = await server.send('POST', '/api/v1/namespaces/default/pods', {
       metadata: { generateName: 'web-' },

@@ -37,13 +37,13 @@ import { validatingAdmissionWebhook } from './webhooks/validating.ts'
 interface KnownPlugin {
   readonly name: string
   readonly isDefault: boolean
-  /** Undefined for those that upstream has and this server has not, or whose feature is off in 1.36. */
+  /** Undefined for plug-ins that this server lacks, or whose feature gate is off in 1.36. */
   readonly plugin: AdmissionPlugin | undefined
 }
 
 const on = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: true, plugin })
 const off = (plugin: AdmissionPlugin): KnownPlugin => ({ name: plugin.name, isDefault: false, plugin })
-/** On by default, but its feature is not. */
+/** Enabled by default, but its feature gate is not. */
 const idle = (name: string): KnownPlugin => ({ name, isDefault: true, plugin: undefined })
 const missing = (name: string): KnownPlugin => ({ name, isDefault: false, plugin: undefined })
 
@@ -56,7 +56,7 @@ const knownPlugins: readonly KnownPlugin[] = [
   off(limitPodHardAntiAffinityTopology),
   on(limitRanger),
   on(serviceAccount),
-  on(nodeRestriction), // upstream's list has it off, but everybody who lets nodes in turns it on
+  on(nodeRestriction), // off by default upstream, but enabled by every cluster with kubelets
   on(taintNodesByCondition),
   off(alwaysPullImages),
   missing('ImagePolicyWebhook'),
@@ -92,31 +92,33 @@ const knownPlugins: readonly KnownPlugin[] = [
   off(alwaysDeny),
 ]
 
-/** What runs unless it is disabled, in upstream's order. */
+/** The plug-ins that are enabled by default, in upstream's order. */
 export const defaultAdmissionPlugins: readonly AdmissionPlugin[] = knownPlugins.flatMap(
   ({ isDefault, plugin }) => (isDefault && plugin ? [plugin] : []),
 )
 
-/** What AdmissionConfiguration says of single plug-ins. */
+/** Per-plug-in settings of AdmissionConfiguration. */
 export interface PluginConfigurations {
   readonly PodSecurity?: PodSecurityConfiguration
   readonly PodNodeSelector?: PodNodeSelectorConfiguration
 }
 
+/** Which admission plug-ins to enable and disable, by name. */
 export interface PluginChoice {
-  /** `--enable-admission-plugins`: on top of the defaults. */
+  /** `--enable-admission-plugins`: in addition to the defaults. */
   readonly enable?: readonly string[]
   /** `--disable-admission-plugins` */
   readonly disable?: readonly string[]
   readonly configurations?: PluginConfigurations
 }
 
+/** The enabled plug-ins, or the error of an invalid choice. */
 export type ChosenPlugins =
   | { readonly ok: true; readonly plugins: readonly AdmissionPlugin[] }
-  /** In kube-apiserver's words. */
+  /** The message is kube-apiserver's. */
   | { readonly ok: false; readonly errors: readonly string[] }
 
-/** The plug-ins that run, whatever the order in which they were named. */
+/** The enabled plug-ins in kube-apiserver's order, regardless of the order of their names. */
 export function chooseAdmissionPlugins(choice: PluginChoice): ChosenPlugins {
   const { enable = [], disable = [], configurations = {} } = choice
   const isUnknown = (name: string) => !knownPlugins.some(known => known.name === name)

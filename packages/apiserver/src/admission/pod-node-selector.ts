@@ -4,12 +4,12 @@ import type { Attributes } from './attributes.ts'
 import { findNamespace } from './matching/selectors.ts'
 import { forbidden } from './policies/policy-request.ts'
 
-/** Node selectors (`a=b,c=d`) by namespace, and as `clusterDefaultNodeSelector` for those that say nothing. */
+/** Node selectors (`a=b,c=d`) by namespace; `clusterDefaultNodeSelector` for namespaces without one. */
 export type PodNodeSelectorConfiguration = Readonly<Record<string, string>>
 
 const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
 
-/** Puts pods on the nodes that their namespace is for. Off by default. */
+/** Adds the namespace's node selector to its Pods. Off by default. */
 export function createPodNodeSelector(configuration: PodNodeSelectorConfiguration = {}): AdmissionPlugin {
   const check = (attributes: Attributes, merge: boolean) => {
     if (!isPodWrite(attributes, 'CREATE') || !attributes.object) return

@@ -6,7 +6,7 @@ import { podRequests, readAmounts } from '@coxswain/kinds'
 import type { AdmissionPlugin } from './admission.ts'
 import type { Attributes } from './attributes.ts'
 
-/** A pod is not resized beyond what its node has, nor on a node that cannot do it. */
+/** Rejects a resize beyond the node's allocatable resources, or on a node that does not support it. */
 export const podResizeValidator: AdmissionPlugin = {
   name: 'PodResizeValidator',
   validate(attributes) {

@@ -4,7 +4,7 @@ import type { Attributes } from './attributes.ts'
 
 const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 
-/** A pod that is put on a node has the node's zone and region among its labels, so that it can ask where it is. */
+/** Copies the node's zone and region labels to a Pod when it is bound, so that the Pod can read them. */
 export const podTopologyLabels: AdmissionPlugin = {
   name: 'PodTopologyLabels',
   mutate(attributes) {

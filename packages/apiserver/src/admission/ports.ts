@@ -5,7 +5,7 @@ import type { WatchCache } from '../cache/watch-cache.ts'
 import type { WebhookClient } from '../outbound/webhook-client.ts'
 import type { Registry } from '../registry/registry.ts'
 
-/** What admission plug-ins may use of the server they work for. */
+/** What admission plug-ins may use of the server. */
 export interface AdmissionPorts {
   readonly env: Env
   readonly store: Store

@@ -15,7 +15,7 @@ interface PriorityClass {
 
 const prefix = '/scheduling.k8s.io/priorityclasses/'
 
-/** Turns a pod's priority class into a number, and keeps the number out of the author's hands. */
+/** Resolves a Pod's priority class to its number, and rejects a number set by the author. */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
   mutate(attributes) {
@@ -61,7 +61,7 @@ function keepSystemClasses(attributes: Attributes): void {
     throw newForbidden(resource.info, name, 'this is a system priority class and cannot be deleted')
 }
 
-/** A second default class would leave it open which one counts. */
+/** With a second default class it would be undefined which one applies. */
 function keepOneDefault(attributes: Attributes): void {
   const { operation, resource, name, object, server } = attributes
   if (!object?.globalDefault || !isClass(attributes)) return
@@ -85,7 +85,7 @@ function findClass(attributes: Attributes, spec: JsonObject): PriorityClass | un
   return defaultClasses(server)[0]
 }
 
-/** The classes of pods that name none, the lowest first. */
+/** The default classes, for Pods that name none; the lowest first. */
 function defaultClasses(server: AdmissionPorts): PriorityClass[] {
   return server.cache
     .resource(prefix)

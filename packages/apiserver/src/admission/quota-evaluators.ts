@@ -19,13 +19,13 @@ import {
 } from '@coxswain/kinds'
 import type { Attributes } from './attributes.ts'
 
-/** How the objects of one resource use up quotas. */
+/** How objects of one resource are counted against quotas. */
 export interface QuotaEvaluator {
   handles(attributes: Attributes): boolean
-  /** Whether objects of the resource use what is counted under `name`. */
+  /** Whether objects of the resource use the quota resource `name`. */
   readonly counts: (name: string) => boolean
   matchesScope(scope: QuotaScope, object: JsonObject): boolean
-  /** What an object must say because it is counted, in upstream's words; undefined when it says all. */
+  /** What an object must specify because it is counted, in upstream's words; undefined when it specifies everything. */
   missing(restricted: readonly string[], object: JsonObject): string | undefined
   usage(object: JsonObject): Amounts
 }
@@ -50,7 +50,7 @@ export function evaluatorFor({ group, resource }: { group: string; resource: str
   }
 }
 
-/** What every container of a counted pod has to say. */
+/** What every container of a counted Pod must specify. */
 const demanded = new Set(['cpu', 'memory'].flatMap(name => [name, `requests.${name}`, `limits.${name}`]))
 
 const pods: QuotaEvaluator = {

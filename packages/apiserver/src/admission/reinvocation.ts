@@ -1,15 +1,15 @@
 import { deepClone, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 
 /**
- * The memory of one request's mutating round: a webhook or policy that changes the object makes all plug-ins run a second
- * time, in which only those hooks run again that asked for it and ran before the change.
+ * State of one request's mutating admission: when a webhook or policy changes the object, all plug-ins run a second
+ * time, and then only those webhooks run again that ask for it and ran before the change.
  */
 export class Reinvocation {
   #isSecond = false
   #isWanted = false
   readonly #hooks = new Map<string, InvokedHooks>()
 
-  /** Whether this is the second round. There is no third. */
+  /** Whether this is the second pass. There is no third. */
   get isSecond(): boolean {
     return this.#isSecond
   }
@@ -18,7 +18,7 @@ export class Reinvocation {
     return this.#isWanted
   }
 
-  /** A plug-in has changed the object. */
+  /** Records that a plug-in changed the object. */
   want(): void {
     this.#isWanted = true
   }
@@ -27,7 +27,7 @@ export class Reinvocation {
     this.#isSecond = true
   }
 
-  /** What a plug-in remembers of its hooks. */
+  /** What a plug-in tracks of its webhooks or policies. */
   hooksOf(plugin: string): InvokedHooks {
     let hooks = this.#hooks.get(plugin)
     if (!hooks) {
@@ -40,11 +40,11 @@ export class Reinvocation {
 
 export class InvokedHooks {
   #output: JsonObject | undefined
-  /** Have run, and may run again when something changes the object after them. */
+  /** Those that have run and may be reinvoked when the object changes after them. */
   #eligible = new Set<string>()
   readonly #again = new Set<string>()
 
-  /** Whether the object is not the one that the plug-in left behind. */
+  /** Whether the object changed since the plug-in last saw it. */
   isChanged(object: JsonObject | undefined): boolean {
     return !deepEqual(this.#output, object)
   }
@@ -57,7 +57,7 @@ export class InvokedHooks {
     this.#eligible.add(hook)
   }
 
-  /** The object has changed: those that ran before are to run again. */
+  /** The object changed: those that ran before are reinvoked. */
   requireAll(): void {
     for (const hook of this.#eligible) this.#again.add(hook)
     this.#eligible = new Set()

@@ -11,7 +11,7 @@ import { evaluatorFor, type QuotaEvaluator } from './quota-evaluators.ts'
 const prefix = '/core/resourcequotas/'
 const attempts = 4
 
-/** Things that are not stored, and events, which quota does not cover. */
+/** Virtual resources, and events, which quota does not cover. */
 const ignored = new Set([
   '/bindings',
   '/componentstatuses',
@@ -26,8 +26,8 @@ const ignored = new Set([
 ])
 
 /**
- * Refuses what would use more than a quota of the namespace has left, and notes in the quota's status what is used. What
- * is freed is found out by the quota controller.
+ * Rejects requests that exceed a quota of the namespace, and updates the usage in the quota's status. The quota
+ * controller accounts for what is freed.
  */
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
@@ -63,7 +63,7 @@ function quotasOf({ server, namespace }: Attributes): readonly StoredObject[] {
   return server.cache.resource(prefix).list(`${prefix}${namespace}/`)
 }
 
-/** What the quota's usage becomes; nothing when the request does not concern it. Throws a 403 when it does not fit. */
+/** The quota's new usage; undefined when the request does not affect it. Throws a 403 when the quota is exceeded. */
 function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: StoredObject): Charge[] {
   const object = attributes.object!
   const { name } = quota
@@ -114,7 +114,7 @@ function chargeQuota(attributes: Attributes, evaluator: QuotaEvaluator, quota: S
   return [{ quota, used }]
 }
 
-/** False when the quota was changed meanwhile. */
+/** False when the quota was changed in the meantime. */
 async function writeUsage({ server }: Attributes, { quota, used }: Charge): Promise<boolean> {
   const object = quota.parse()
   const status = childObject(object, 'status')

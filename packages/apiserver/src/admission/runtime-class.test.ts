@@ -4,7 +4,7 @@ import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import fc from 'fast-check'
 import { mergeTolerations } from './runtime-class.ts'
 
-/** Every toleration with every other: the definition, too slow for long lists. */
+/** Compares every toleration with every other: correct, but too slow for long lists. */
 function compareAll(all: readonly JsonObject[]): JsonObject[] {
   const merged: JsonObject[] = []
   for (const [index, toleration] of all.entries()) {
@@ -30,7 +30,7 @@ function isCovered(toleration: JsonObject, by: JsonObject): boolean {
 }
 
 describe('tolerations of a Pod and of its runtime class', () => {
-  it('become those that no other covers', () => {
+  it('are merged to those that no other one covers', () => {
     const toleration = fc.record(
       {
         key: fc.constantFrom('a', 'b'),
@@ -49,7 +49,7 @@ describe('tolerations of a Pod and of its runtime class', () => {
     )
   })
 
-  it('are merged however many there are', () => {
+  it('are merged in linear time', () => {
     const many = Array.from({ length: 50_000 }, (_, index) => ({
       key: 'a',
       operator: 'Equal',

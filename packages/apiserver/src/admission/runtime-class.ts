@@ -14,7 +14,7 @@ interface RuntimeClass {
 const prefix = '/node.k8s.io/runtimeclasses/'
 const differentOverhead = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead"
 
-/** Pods of a runtime class go to its nodes, and cost what it costs. */
+/** Sets the overhead and scheduling constraints of a Pod's RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {
   name: 'RuntimeClass',
   mutate(attributes) {
@@ -75,8 +75,8 @@ function applyScheduling(
 }
 
 /**
- * What another toleration covers is left out; of two equal ones the first stays. Tolerations that can cover the same ones
- * are alike but for their seconds, so of each group of them only the longest is looked at.
+ * Drops tolerations that another one covers; the first of two equal ones stays. Tolerations that can cover the same
+ * ones differ only in their seconds, so only the longest of each group is compared.
  */
 export function mergeTolerations(all: readonly JsonObject[]): JsonObject[] {
   const texts = all.map(({ key, operator, value, effect, tolerationSeconds }) =>
@@ -104,7 +104,7 @@ interface Longer {
   readonly text: string
 }
 
-/** Of tolerations that are alike but for their seconds, the longest, and the longest that is not equal to it. */
+/** Of tolerations that differ only in their seconds, the longest, and the longest that is not equal to it. */
 class Longest {
   readonly #groups = new Map<string, { first: Longer; second?: Longer }>()
 
@@ -125,7 +125,7 @@ class Longest {
   }
 
   /**
-   * Whether one that is not equal to `toleration` covers it. One without a key covers every key, if it is for every
+   * Whether a toleration that is not equal to `toleration` covers it. One without a key covers every key if it is for every
    * value; one without an effect covers every effect.
    */
   covers(toleration: JsonObject, text: string): boolean {

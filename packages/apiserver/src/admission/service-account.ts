@@ -6,12 +6,12 @@ import { findForeignEphemeralSecret, findForeignSecret } from './mountable-secre
 const defaultAccount = 'default'
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** An hour and a little, so that a node that renews tokens hourly does so in time. */
+/** Slightly more than an hour, so that a kubelet that refreshes hourly does so in time. */
 const tokenSeconds = 3607
 
 const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Every pod runs as a service account of its namespace, and finds the account's token in its containers. */
+/** Gives every Pod a service account of its namespace, and mounts the account's token into its containers. */
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
   mutate(attributes) {
@@ -51,7 +51,7 @@ export const serviceAccount: AdmissionPlugin = {
     const stored = server.cache
       .resource('/core/serviceaccounts/')
       .get(`/core/serviceaccounts/${namespace}/${spec.serviceAccountName}`)
-    if (!stored) return // a pod without one is a mirror of what its node runs anyway
+    if (!stored) return // a mirror Pod, which its node runs anyway
     const find = isNew ? findForeignSecret : findForeignEphemeralSecret
     const problem = find(stored.peek(), spec)
     if (problem !== undefined) throw newForbidden(resource.info, name, problem)

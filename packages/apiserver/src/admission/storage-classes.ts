@@ -20,12 +20,12 @@ export function defaultStorageClassOf(server: AdmissionPorts): StorageClass | un
   return findDefaultStorageClass(classes.map(stored => stored.parse() as unknown as StorageClass))
 }
 
-/** The class that a claim asks for; undefined when it leaves the choice to the cluster. */
+/** The class that a claim names; undefined when the default applies. */
 export function classOfClaim(claim: JsonObject): string | undefined {
   return storageClassNameOf(claim as unknown as PersistentVolumeClaim)
 }
 
-/** Whether a claim itself is about to be written, by this operation. */
+/** Whether the request writes a claim itself (not a subresource) with this operation. */
 export function isClaimWrite(attributes: Attributes, operation: Attributes['operation']): boolean {
   const { info } = attributes.resource
   return (

@@ -7,7 +7,7 @@ const finalizers: Readonly<Record<string, string>> = {
   'storage.k8s.io/volumeattributesclasses': 'kubernetes.io/vac-protection',
 }
 
-/** Volumes and claims in use are protected by a finalizer, which their controller removes. */
+/** Protects volumes and claims in use with a finalizer, which their controller removes. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
   mutate({ operation, resource, subresource, object }) {

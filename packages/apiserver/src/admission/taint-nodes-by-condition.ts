@@ -3,7 +3,7 @@ import type { AdmissionPlugin } from './admission.ts'
 
 const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 
-/** A new node takes no pods until the node lifecycle controller has found it ready. */
+/** Taints a new Node as not ready until the node lifecycle controller finds it ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
   mutate({ operation, resource, subresource, object }) {

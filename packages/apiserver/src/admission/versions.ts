@@ -9,7 +9,7 @@ export interface VersionedObjects {
   readonly oldObject: JsonObject | undefined
 }
 
-/** The request's objects as the matched resource shows them. */
+/** The request's objects in the version of the matched resource. */
 export function convertObjects(
   attributes: Attributes,
   matched: Equivalent,
@@ -28,12 +28,12 @@ async function convertBoth(
   }
 }
 
-/** Kinds that endpoints have of their own are the same whatever the resource. */
+/** Kinds of subresources are the same whatever the resource. */
 function isForeign({ kind, resource, version }: Attributes, { endpoint }: Equivalent): boolean {
   return kind === undefined && (endpoint.resource !== resource || endpoint.version.name !== version.name)
 }
 
-/** Makes the request's object what a hook has made of it in the version that it was shown. */
+/** Replaces the request's object with the one that a webhook returned, in the version that the webhook was shown. */
 export async function takeOver(
   attributes: Attributes,
   matched: Equivalent,
@@ -48,8 +48,8 @@ export async function takeOver(
 }
 
 /**
- * Reads what a hook gave back as an object of the matched kind: what the kind does not know is dropped, defaults are filled
- * in. Throws a MachineryError, or an Error with a text for the client, when it is something else.
+ * Decodes an object returned by a webhook as the matched kind: unknown fields are dropped, defaults are filled
+ * in. Throws a MachineryError, or an Error with a text for the client, when it is of another kind.
  */
 export function readChanged(attributes: Attributes, matched: Equivalent, value: unknown): JsonObject {
   if (!isObject(value)) throw new Error('the patched object is not an object')

@@ -59,7 +59,7 @@ const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stri
 const secrets = '/api/v1/namespaces/default/secrets'
 
 describe('the audit log', () => {
-  it('tells of a request at its stages, and never what is secret at level Metadata', async () => {
+  it('records the stages of a request, and no objects at level Metadata', async () => {
     const events = await record([{ level: 'Metadata' }], [requestOf('POST', secrets, secret)])
     assert.deepEqual(
       events.map(({ stage }) => stage),
@@ -78,7 +78,7 @@ describe('the audit log', () => {
     assert.ok(!JSON.stringify(events).includes(Buffer.from('hunter2').toString('base64')))
   })
 
-  it('has the objects at the higher levels, without managed fields where the policy says so', async () => {
+  it('has the objects at the higher levels, without managed fields where the policy omits them', async () => {
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm' }, data: { a: '1' } }
     const path = '/api/v1/namespaces/default/configmaps'
     const [, request] = await record([{ level: 'Request' }], [requestOf('POST', path, map)])
@@ -93,7 +93,7 @@ describe('the audit log', () => {
     assert.match(JSON.stringify(both?.objectRef), new RegExp(String(made.metadata.uid)))
   })
 
-  it('goes by the first rule that matches, and leaves stages out', async () => {
+  it('applies the first matching rule, and omits stages', async () => {
     const rules = [
       { level: 'None', resources: [{ group: '', resources: ['configmaps'] }] },
       { level: 'None', nonResourceURLs: ['/healthz*'] },
@@ -111,14 +111,14 @@ describe('the audit log', () => {
     )
   })
 
-  it('tells of refusals with their reason, of failed authentication, and of watches at both ends', async () => {
-    const nobody = { commonName: 'jane', organizations: [], notAfter: Number.MAX_SAFE_INTEGER }
+  it('records rejections with their reason, failed authentication, and both ends of watches', async () => {
+    const unprivileged = { commonName: 'jane', organizations: [], notAfter: Number.MAX_SAFE_INTEGER }
     const bad = requestOf('GET', secrets, undefined, { headers: { authorization: 'Bearer nonsense' } })
     const { peer: _, ...withoutPeer } = bad
     const events = await record(
       [{ level: 'Metadata', omitStages: ['RequestReceived'] }],
       [
-        requestOf('GET', secrets, undefined, { peer: nobody }),
+        requestOf('GET', secrets, undefined, { peer: unprivileged }),
         { ...withoutPeer, peerError: 'expired' },
         requestOf('GET', `${secrets}?watch=true`),
       ],
@@ -130,7 +130,7 @@ describe('the audit log', () => {
     assert.match(JSON.stringify(events[0]?.responseStatus), /User .*jane.* cannot list/)
   })
 
-  it('keeps the id that a client gives', async () => {
+  it('keeps the audit id of a client', async () => {
     const headers = { 'audit-id': 'my-own-id' }
     const [event] = await record([{ level: 'Metadata' }], [requestOf('GET', secrets, undefined, { headers })])
     assert.equal(event?.auditID, 'my-own-id')
@@ -138,7 +138,7 @@ describe('the audit log', () => {
 })
 
 describe('an audit policy', () => {
-  it('says what is wrong with it, and where', () => {
+  it('is rejected with every error and its path', () => {
     const rules = [
       { level: 'Everything' },
       { level: 'None', resources: [{ group: '' }], nonResourceURLs: ['/x'] },
@@ -154,7 +154,7 @@ describe('an audit policy', () => {
 describe('batches of events', () => {
   const eventOf = (id: string): AuditEvent => ({ auditID: id, stage: 'ResponseComplete', level: 'Metadata' })
 
-  it('go when they are full or have waited long enough, one after the other, and drop what is too much', async () => {
+  it('are sent when they are full or old enough, one at a time, and drop events over the limit', async () => {
     const world = new VirtualWorld({ seed: 1 })
     const sent: string[][] = []
     const send = async (events: readonly AuditEvent[]) => {
@@ -183,7 +183,7 @@ describe('batches of events', () => {
     await world.run(backend[Symbol.asyncDispose]() as Promise<void>)
   })
 
-  it('leave the objects of events out that are too large', () => {
+  it('drop the objects of events that are too large', () => {
     const large = { ...eventOf('a'), requestObject: 'x'.repeat(1_000) }
     const small = truncateEvent(large, 500)
     assert.equal(small?.requestObject, undefined)

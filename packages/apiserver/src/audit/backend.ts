@@ -1,27 +1,28 @@
 import type { Clock, Logger, Timer } from '@coxswain/kit'
 import type { AuditEvent } from './event.ts'
 
-/** Where audit events go. What it cannot take is its own to tell: a request never fails for its log. */
+/** Receives audit events. It reports its own failures: a request never fails because of the audit log. */
 export interface AuditBackend extends AsyncDisposable {
   write(event: AuditEvent): void
 }
 
+/** How a backend queues and batches events. */
 export interface BatchOptions {
   readonly clock: Clock
   readonly log: Logger
-  /** For messages: which backend. */
+  /** Names the backend in log messages. */
   readonly name: string
-  /** Sends a batch. What it rejects with is logged, and the batch is lost. */
+  /** Sends a batch. When it rejects, the error is logged and the batch is lost. */
   readonly send: (events: readonly AuditEvent[]) => Promise<void>
-  /** Events that wait at most; what comes beyond is dropped and counted. @default 10000 */
+  /** The maximum number of queued events; more are dropped and counted. @default 10000 */
   readonly bufferSize?: number
   /** @default 400 */
   readonly maxSize?: number
-  /** Milliseconds until a batch goes that is not full. @default 30000 */
+  /** Milliseconds until a partial batch is sent. @default 30000 */
   readonly maxWait?: number
 }
 
-/** Collects events and sends them together, one batch after the other. */
+/** Queues events and sends them in batches, one at a time. */
 export function createBatchingBackend(options: BatchOptions): AuditBackend {
   const { clock, log, name, send, bufferSize = 10_000, maxSize = 400, maxWait = 30_000 } = options
   let buffer: AuditEvent[] = []

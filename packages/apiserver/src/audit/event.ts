@@ -11,19 +11,19 @@ export type AuditEvent = JsonObject & {
   readonly level: Level
 }
 
-/** What a request leaves in the audit log, filled as it goes on. */
+/** The audit state of a request, filled in as it is handled. */
 export interface AuditRecord {
   readonly id: string
   readonly level: Level
   readonly receivedAt: number
-  /** The same as text, once it is needed. */
+  /** `receivedAt` as text, once it is needed. */
   receivedText?: string
   requestObject?: unknown
   responseObject?: unknown
   responseStatus?: JsonObject
 }
 
-/** The event of a stage, in the order of upstream's fields. Every request makes two of them: it copies nothing twice. */
+/** The event of a stage, in the order of upstream's fields. Every request creates two; nothing is copied twice. */
 export function createEvent(
   context: RequestContext,
   record: AuditRecord,
@@ -63,12 +63,12 @@ export function createEvent(
 
 const longestUserAgent = 1_024
 
-/** As upstream does it. */
+/** As upstream does. */
 function shortenUserAgent(text: string): string {
   return text.length > longestUserAgent ? `${text.slice(0, longestUserAgent)}...TRUNCATED` : text
 }
 
-/** Users are the same object from one request of a connection to the next. */
+/** Requests of one connection share one user object. */
 const printedUsers = new WeakMap<UserInfo, JsonObject>()
 
 function printUser(user: UserInfo): JsonObject {
@@ -86,7 +86,7 @@ function printUser(user: UserInfo): JsonObject {
   return printed
 }
 
-/** Proxies first, as they say themselves; the last is who has really connected. */
+/** The proxies as X-Forwarded-For lists them, then the address of the peer. */
 function sourcesOf({ request }: RequestContext): string[] {
   const { remoteAddress } = request
   const forwarded = getHeader(request.headers, 'x-forwarded-for') ?? ''

@@ -1,7 +1,7 @@
 /**
- * The audit log: who did what, as a policy says. Loaded only by servers that keep one.
+ * The audit log, as an audit policy configures it. Loaded only by servers that keep one.
  *
- *   request -> policy (how much?) -> events at its stages -> backends (file, webhook)
+ *   request -> policy (which level?) -> events at its stages -> backends (file, webhook)
  *
  * @module
  */

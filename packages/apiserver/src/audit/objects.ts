@@ -6,13 +6,13 @@ import { concatBytes } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 
-/** What the client sent, as far as it can be read. */
+/** The request object, if it can be parsed. */
 export function readRequestObject({ request }: RequestContext): unknown {
   if (!request.body || request.body.length === 0) return undefined
   return readObject(request.body, getHeader(request.headers, 'content-type') ?? '')
 }
 
-/** What the client got, when it came in one piece. */
+/** The response object, if the response is complete. */
 export function readResponseObject({ body, headers }: WireResponse): unknown {
   if (body === undefined || Symbol.asyncIterator in body) return undefined
   const bytes = body instanceof Uint8Array ? body : concatBytes(body)
@@ -26,11 +26,11 @@ function readObject(bytes: Uint8Array, contentType: string): unknown {
     if (type.endsWith('yaml')) return readYaml(bytes)?.value
     return readJson(bytes).value
   } catch {
-    return undefined // what cannot be read was refused; that is in the answer
+    return undefined // an unparsable body was rejected, which the response records
   }
 }
 
-/** A copy without them; of the items of a list too. */
+/** A copy without managedFields, those of list items included. */
 export function withoutManagedFields(object: unknown): unknown {
   if (!isObject(object)) return object
   const copy = { ...object }

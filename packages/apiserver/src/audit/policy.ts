@@ -1,6 +1,6 @@
 import type { RequestContext } from '../request/context.ts'
 
-/** How much of a request is written down, least first. */
+/** How much of a request is recorded, least first. */
 export const levels = ['None', 'Metadata', 'Request', 'RequestResponse'] as const
 export type Level = (typeof levels)[number]
 
@@ -32,7 +32,7 @@ export interface GroupResources {
   readonly resourceNames?: readonly string[]
 }
 
-/** What the policy says of one request. */
+/** The policy's decision about one request. */
 export interface Verdict {
   readonly level: Level
   readonly omitStages: ReadonlySet<Stage>
@@ -44,7 +44,7 @@ const nothing: Verdict = { level: 'None', omitStages: new Set(), omitManagedFiel
 export const isAtLeast = (level: Level, least: Level): boolean =>
   levels.indexOf(level) >= levels.indexOf(least)
 
-/** The first rule that matches decides; without any, nothing is written. */
+/** The first matching rule decides; without any, nothing is recorded. */
 export function createEvaluator(policy: AuditPolicy): (context: RequestContext) => Verdict {
   const compiled = policy.rules.map(rule => ({
     rule,

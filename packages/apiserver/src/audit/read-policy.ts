@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type AuditPolicy, levels, type PolicyRule, stages } from './policy.ts'
 
-/** Checks what a policy file holds. Throws an Error with everything that is wrong, each with its place. */
+/** Validates the content of a policy file. Throws an Error that lists every problem with its path. */
 export function readAuditPolicy(value: unknown): AuditPolicy {
   if (!isObject(value)) throw new Error('the policy is not an object')
   const problems: string[] = []

@@ -3,7 +3,7 @@ import type { AuditEvent } from './event.ts'
 
 const truncatedAnnotation = 'audit.k8s.io/truncated'
 
-/** An event of at most so many bytes: the objects of one that is too large are left out, which it says. */
+/** Limits an event to `maxBytes`: the objects of a larger one are dropped, which it records in an annotation. */
 export function truncateEvent(event: AuditEvent, maxBytes: number): AuditEvent | undefined {
   if (sizeOf(event) <= maxBytes) return event
   const { requestObject: _, responseObject: __, ...rest } = event

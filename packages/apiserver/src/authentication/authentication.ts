@@ -17,27 +17,28 @@ import {
   type ServiceAccountOptions,
   type ServiceAccounts,
 } from './service-account/issuer.ts'
-import { askInTurn } from './union.ts'
+import { authenticateInOrder } from './union.ts'
 
-/** What servers behind this one need to authenticate requests: PEM of CAs, and JSON lists of header names. */
+/** What aggregated API servers need to authenticate requests: PEM of CAs, and JSON lists of header names. */
 export type AuthenticationTrust = Readonly<Record<string, string>>
 
+/** How requests are authenticated. */
 export interface AuthenticationOptions {
-  /** Asked in order before the bearer token is looked at. @default client certificates */
+  /** Tried in order before the bearer token. @default client certificates */
   readonly authenticators?: readonly Authenticator[]
-  /** Asked about a bearer token in order, before those of service accounts. @default none */
+  /** Tried in order for a bearer token, before service account tokens. @default none */
   readonly knownTokens?: readonly TokenAuthenticator[]
-  /** Asked about a bearer token in order, after those of service accounts. @default none */
+  /** Tried in order for a bearer token, after service account tokens. @default none */
   readonly tokens?: readonly TokenAuthenticator[]
-  /** For whom tokens have to be meant to count here. @default the issuers of service account tokens */
+  /** Audiences that tokens must be issued for, one of them at least. @default the issuers of service account tokens */
   readonly audiences?: readonly string[]
-  /** Whether requests without a credential are let in as `system:anonymous`, and on which paths. @default everywhere */
+  /** Whether requests without credentials are served as `system:anonymous`, and on which paths. @default on all paths */
   readonly anonymous?: boolean | { readonly paths: readonly string[] }
-  /** Headers that only a front proxy may send, in lower case, on top of X-Remote-*; `*` at the end stands for anything. @default none */
+  /** Headers that only a front proxy may send, in lower case, in addition to X-Remote-*; a trailing `*` matches any suffix. @default none */
   readonly proxyHeaders?: readonly string[]
   /** The keys of service account tokens. @default none: no such token is issued or accepted */
   readonly serviceAccounts?: ServiceAccountOptions
-  /** What servers behind this one are told about CAs and headers. @default nothing */
+  /** The CAs and header names that are published for aggregated API servers. @default nothing */
   readonly trust?: AuthenticationTrust
 }
 
@@ -50,7 +51,7 @@ export interface AuthenticationPorts {
 
 /** {@link AuthenticationOptions} with every default filled in. */
 export interface ResolvedAuthentication {
-  /** What token authenticators are given. */
+  /** Passed to token authenticators. */
   readonly server: TokenPorts
   readonly authenticators: readonly Authenticator[]
   readonly tokens: readonly TokenAuthenticator[]
@@ -72,7 +73,7 @@ export function resolveAuthentication(
   const hidden = [...new Set([...standardProxyHeaders, ...(options.proxyHeaders ?? [])])]
   const names = new Set(['authorization', ...hidden.filter(name => !name.endsWith('*'))])
   const prefixes = hidden.filter(name => name.endsWith('*')).map(name => name.slice(0, -1))
-  // Every header of every request is asked about: most are told by their first letter.
+  // Called for every header of every request: the first letter rules out most.
   const firsts = new Set([...names, ...prefixes].map(name => name.charCodeAt(0)))
   const hidesAll = prefixes.includes('')
   const audiences = options.audiences ?? serviceAccounts?.issuers ?? []
@@ -98,7 +99,7 @@ const unknownToken = 'invalid bearer token'
 
 type Verdict = TokenOwner | { readonly error: string }
 
-/** Whose token it is. Otherwise all who have something against it are heard. */
+/** The token's user; otherwise the errors of all authenticators. */
 export function authenticateToken(
   { server, tokens }: Pick<ResolvedAuthentication, 'server' | 'tokens'>,
   token: string,
@@ -109,6 +110,6 @@ export function authenticateToken(
     return { error: answer.length === 0 ? unknownToken : `[${[unknownToken, ...answer].join(', ')}]` }
   }
   if (token.length > longestToken) return { error: unknownToken }
-  const answer = askInTurn(tokens, token, { ...question, server })
+  const answer = authenticateInOrder(tokens, token, { ...question, server })
   return answer instanceof Promise ? answer.then(complete) : complete(answer)
 }

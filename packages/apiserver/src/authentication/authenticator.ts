@@ -3,10 +3,10 @@ import type { UserInfo } from '@coxswain/strategies'
 import type { PeerCertificate, WireRequest } from '@coxswain/wire'
 import type { BoundObjects } from './service-account/bound-objects.ts'
 
-/** Whose request it is, `invalid` for a credential that is known to be bad, undefined for nothing that is known. */
+/** The user of a request, `invalid` for a bad credential, undefined without a credential that the authenticator knows. */
 export type Authentication = UserInfo | 'invalid' | undefined
 
-/** Says who sent a request; at once where it can, since every request waits for it. */
+/** Authenticates a request; synchronously where possible, since every request waits for it. */
 export type Authenticator = (request: WireRequest, clock: Clock) => Authentication | Promise<Authentication>
 
 /** Records that a legacy token was used: labels its Secret with `date` (YYYY-MM-DD). Failures are logged, not thrown. */
@@ -18,7 +18,7 @@ export type MarkTokenUsed = (
 /** What token authenticators may use of the server. */
 export interface TokenPorts {
   readonly clock: Clock
-  /** The audiences of the server itself. */
+  /** The server's own audiences. */
   readonly audiences: readonly string[]
   /** The objects that tokens are bound to. */
   readonly objects: BoundObjects
@@ -28,23 +28,23 @@ export interface TokenPorts {
 /** A token to authenticate: the audiences it is checked against, and where to report what is noteworthy. */
 export interface TokenQuestion {
   readonly server: TokenPorts
-  /** For whom the token has to be meant, one of them at least: the server's own audiences, or a review's. */
+  /** Audiences that the token must be issued for, one of them at least: the server's own, or those of a review. */
   readonly audiences: readonly string[]
-  /** Texts for the one who uses the token, and for the audit log. */
+  /** Collects warnings for the client, and annotations for the audit log. */
   readonly warnings?: { push(text: string): void }
   readonly annotations?: Map<string, string>
 }
 
-/** Whose token it is and for whom of those who were asked about. */
+/** The token's user, and those of the requested audiences that the token is for. */
 export interface TokenOwner {
   readonly user: UserInfo
   readonly audiences: readonly string[]
 }
 
-/** The owner, why the token is no good, or undefined for a token of another kind. */
+/** The user, why the token is invalid, or undefined for a token of another kind. */
 export type TokenAnswer = TokenOwner | { readonly error: string } | undefined
 
-/** Says whose bearer token it is. Never has the token in what it returns, throws or logs. */
+/** Authenticates a bearer token. What it returns, throws or logs never contains the token. */
 export type TokenAuthenticator = (
   token: string,
   question: TokenQuestion,
@@ -53,15 +53,16 @@ export type TokenAuthenticator = (
 export const allAuthenticated = 'system:authenticated'
 export const allUnauthenticated = 'system:unauthenticated'
 
-/** Where a user's extra says which credential was shown. */
+/** The key of a user's extra that identifies the credential. */
 export const credentialIdKey = 'authentication.kubernetes.io/credential-id'
 
+/** The user of requests without credentials. */
 export const anonymous: UserInfo = { name: 'system:anonymous', groups: [allUnauthenticated] }
 
-/** The owner of the client certificate: CN is the name, O are the groups. */
+/** The user of the client certificate: CN is the name, O are the groups. */
 export const authenticateCertificate: Authenticator = ({ peer }, clock) => {
   if (!peer || peer.commonName === '') return undefined
-  // The connection may be older than the end of the certificate.
+  // A connection may outlive its certificate.
   if (clock.now() > peer.notAfter) return 'invalid'
   let owner = owners.get(peer)
   if (!owner) {
@@ -71,7 +72,7 @@ export const authenticateCertificate: Authenticator = ({ peer }, clock) => {
   return owner
 }
 
-/** A connection has one certificate for all of its requests: they are one user's, the same record. */
+/** All requests of a connection share its certificate, and so one user object. */
 const owners = new WeakMap<PeerCertificate, UserInfo>()
 
 function readOwner({ commonName, organizations, uid }: PeerCertificate): UserInfo {
@@ -91,7 +92,7 @@ export function withAuthenticatedGroup(user: UserInfo): UserInfo {
   return { ...user, groups: [...groups, allAuthenticated] }
 }
 
-/** Bearer tokens known beforehand. */
+/** A fixed set of bearer tokens. */
 export function createTokenAuthenticator(users: ReadonlyMap<string, UserInfo>): TokenAuthenticator {
   return forOwnAudiences(token => {
     const user = users.get(token)
@@ -116,7 +117,7 @@ export function forOwnAudiences(
 
 type ForOwn = { readonly user: UserInfo } | { readonly error: string } | undefined
 
-/** Those of `some` that are in `others`, in their order. */
+/** The elements of `some` that are in `others`, in their order. */
 export function intersect(some: readonly string[], others: readonly string[]): string[] {
   return some.filter(item => others.includes(item))
 }

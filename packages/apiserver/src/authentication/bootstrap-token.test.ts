@@ -22,7 +22,7 @@ async function start(data: Record<string, string> = {}, type = 'bootstrap.kubern
 }
 
 describe('bootstrap tokens', () => {
-  it('make their bearer a bootstrapper, in the groups that the secret names', async () => {
+  it('authenticate as a bootstrapper, in the groups of the secret', async () => {
     await using server = await start({ 'auth-extra-groups': 'system:bootstrappers:w,system:bootstrappers:a' })
     const { body } = await server.withToken(token)
     assert.deepEqual(body.status.userInfo, {
@@ -36,7 +36,7 @@ describe('bootstrap tokens', () => {
     })
   })
 
-  it('end with their time and with their secret', async () => {
+  it('expire with their time and with their secret', async () => {
     await using server = await start({ expiration: '2030-01-01T01:00:00Z' })
     assert.equal((await server.withToken(token)).status, 201)
     await server.world.advance(3_600_000)
@@ -50,17 +50,17 @@ describe('bootstrap tokens', () => {
     ['has another secret', { 'token-secret': 'aaaaaaaaaaaaaaaa' }],
     ['has another id', { 'token-id': '123456' }],
     ['is not for authentication', { 'usage-bootstrap-authentication': 'false' }],
-    ['has an end that cannot be read', { expiration: 'tomorrow' }],
-    ["claims a group that is not a bootstrapper's", { 'auth-extra-groups': 'system:masters' }],
+    ['has an expiration that cannot be parsed', { expiration: 'tomorrow' }],
+    ['has a group that is not allowed for bootstrappers', { 'auth-extra-groups': 'system:masters' }],
     ['is of another type', {}, 'Opaque'],
   ] as const) {
-    it(`are not taken when the secret ${what}`, async () => {
+    it(`are rejected when the secret ${what}`, async () => {
       await using server = await start(data, type)
       assert.equal((await server.withToken(token)).status, 401)
     })
   }
 
-  it('have one form', async () => {
+  it('must have the exact form', async () => {
     await using server = await start()
     for (const other of [`${token}x`, token.toUpperCase(), token.replace('.', '')]) {
       assert.equal((await server.withToken(other)).status, 401)

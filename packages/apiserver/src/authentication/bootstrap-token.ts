@@ -9,7 +9,7 @@ const tokenForm = /^([a-z0-9]{6})\.([a-z0-9]{16})$/
 const groupForm = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/
 const secretType = 'bootstrap.kubernetes.io/token'
 
-/** `ID.SECRET` of a secret `bootstrap-token-ID` in kube-system: what a new node proves itself with. */
+/** `ID.SECRET` of the Secret `bootstrap-token-ID` in kube-system: authenticates a joining node. */
 export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((token, { server }) => {
   const [, id = '', secret = ''] = tokenForm.exec(token) ?? []
   if (id === '') return undefined
@@ -28,7 +28,7 @@ export const authenticateBootstrapToken: TokenAuthenticator = forOwnAudiences((t
   return user && { user }
 })
 
-/** A time that cannot be read has passed. */
+/** An unparsable time counts as expired. */
 function hasExpired(text: string, now: number): boolean {
   if (text === '') return false
   try {
@@ -38,7 +38,7 @@ function hasExpired(text: string, now: number): boolean {
   }
 }
 
-/** Undefined when one of the extra groups is none that a bootstrap token may claim. */
+/** Undefined when an extra group is not allowed for bootstrap tokens. */
 function userOf(id: string, extraGroups: string): UserInfo | undefined {
   const extra = extraGroups === '' ? [] : extraGroups.split(',')
   if (!extra.every(group => groupForm.test(group))) return undefined

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createSeededRandom } from '@coxswain/kit'
 import { startTestServer } from '../test-support/token-server.ts'
-import { readWantedUser } from './impersonation/wanted-user.ts'
+import { readImpersonatedUser } from './impersonation/impersonated-user.ts'
 import { parseJwt } from './jwt/jwt.ts'
 
 const seed = Number(process.env.SEED ?? 11)
 const rounds = 3000
 
-describe(`credentials that nobody meant (SEED=${seed})`, () => {
+describe(`malformed credentials (SEED=${seed})`, () => {
   const random = createSeededRandom(seed)
   const pick = <T>(items: readonly T[]): T => items[random.below(items.length)]!
 
-  it('are refused: what is changed in a good token makes it a bad one, and nothing breaks', async () => {
+  it('are rejected: any change to a valid token makes it invalid, and nothing crashes', async () => {
     await using server = await startTestServer()
     await server.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bot' } })
     const { status } = await server.create('/api/v1/namespaces/default/serviceaccounts/bot/token', {})
@@ -33,7 +33,7 @@ describe(`credentials that nobody meant (SEED=${seed})`, () => {
     assert.equal((await server.withToken(good)).status, 201)
   })
 
-  it('are read without a throw, whatever they are', () => {
+  it('never throw when parsed', () => {
     const parts = [
       '',
       '.',
@@ -57,7 +57,7 @@ describe(`credentials that nobody meant (SEED=${seed})`, () => {
     assert.equal(Object.getOwnPropertyNames(Object.prototype).includes('polluted'), false)
   })
 
-  it('name whom they impersonate by plain data', () => {
+  it('name the impersonated user as plain data', () => {
     const keys = [
       'user',
       'group',
@@ -79,7 +79,7 @@ describe(`credentials that nobody meant (SEED=${seed})`, () => {
           '\u00fc',
         ])
       try {
-        const wanted = readWantedUser(headers)
+        const wanted = readImpersonatedUser(headers)
         if (wanted) for (const values of Object.values(wanted.extra)) assert.ok(Array.isArray(values))
       } catch (error) {
         assert.match((error as Error).message, /without impersonating a user name$/)

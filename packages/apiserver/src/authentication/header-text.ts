@@ -1,8 +1,8 @@
 const strict = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * The text of a header. Sockets hand bytes over one character each; names of people are UTF-8. What is not stays as it
- * came.
+ * Decodes a header value. Sockets deliver one character per byte, but user names are UTF-8. Invalid UTF-8 stays as
+ * received.
  */
 export function headerText(value: string): string {
   const isText = /^[\u0020-\u007e]*$/.test(value) || /[^\u0020-\u00ff]/.test(value)
@@ -14,7 +14,7 @@ export function headerText(value: string): string {
   }
 }
 
-/** The key of an extra in the name of a header: percent-encoded, and as it is where that cannot be undone. */
+/** The extra key in a header name: percent-decoded, or unchanged where it cannot be decoded. */
 export function unescapeHeaderKey(encoded: string): string {
   try {
     return decodeURIComponent(encoded)

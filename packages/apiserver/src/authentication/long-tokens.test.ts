@@ -13,7 +13,7 @@ setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
 
 describe('long bearer tokens', () => {
-  it('over the limit are refused before any authenticator looks at them', async () => {
+  it('over the limit are rejected before any authenticator reads them', async () => {
     const asked: number[] = []
     const tokens = [
       (token: string) => {
@@ -29,7 +29,7 @@ describe('long bearer tokens', () => {
     assert.deepEqual(asked, [longestToken])
   })
 
-  it('are read once for all authenticators', () => {
+  it('are parsed once for all authenticators', () => {
     const part = (value: object) => encodeBase64Url(new TextEncoder().encode(JSON.stringify(value)))
     const token = `${part({ alg: 'ES256' })}.${part({ iss: 'a' })}.AAAA`
     const question = {}
@@ -40,7 +40,7 @@ describe('long bearer tokens', () => {
     assert.equal(parseJwtOnce('x', question), undefined)
   })
 
-  it('are not what the cache of refused tokens is filled with', () => {
+  it('do not fill the cache of rejected tokens', () => {
     const { clock } = new VirtualWorld()
     let asked = 0
     const ask = cacheTokens(
@@ -66,7 +66,7 @@ describe('long bearer tokens', () => {
 })
 
 describe('base64url', () => {
-  it('has one spelling for each value', () => {
+  it('has one encoding for each value', () => {
     for (let length = 0; length < 40; length++) {
       const bytes = Uint8Array.from({ length }, (_, index) => (index * 89 + length) % 256)
       assert.deepEqual(decodeBase64Url(encodeBase64Url(bytes)), bytes)

@@ -2,14 +2,15 @@ import { getHeader, getHeaderValues, type PeerCertificate, type WireHeaders } fr
 import { type Authenticator, authenticateCertificate } from './authenticator.ts'
 import { headerText, unescapeHeaderKey } from './header-text.ts'
 
+/** How front proxies are recognized, and which headers they set. */
 export interface RequestHeaderOptions {
   /** Whether the certificate is a front proxy's: signed by the CA of front proxies. */
   readonly isProxy: (peer: PeerCertificate) => boolean
-  /** Whether it is a client's of its own: signed by a CA of clients. */
+  /** Whether the certificate is a client's own: signed by a client CA. */
   readonly isClient: (peer: PeerCertificate) => boolean
-  /** Common names of front proxies; any when empty. */
+  /** Common names of front proxies; empty allows any. */
   readonly allowedNames: readonly string[]
-  /** Header names in lower case, and what names of headers with extra begin with. */
+  /** Header names in lower case, and the prefixes of extra headers. */
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
   readonly groupHeaders: readonly string[]
@@ -17,8 +18,8 @@ export interface RequestHeaderOptions {
 }
 
 /**
- * The user that a front proxy names, then the owner of a client certificate. The CA tells the two apart: a client's
- * certificate cannot name another user, and a proxy's is not a user's.
+ * Authenticates the user named by a front proxy, then the user of a client certificate. The CA distinguishes the two: a
+ * client certificate cannot name another user, and a proxy's certificate is not a user.
  */
 export function createProxyAuthenticators(options: RequestHeaderOptions): Authenticator[] {
   return [

@@ -1,4 +1,4 @@
-/** Whether two secrets are one, in a time that depends on their length alone. */
+/** Compares two secrets in a time that depends only on their length. */
 export function isSameSecret(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0

@@ -2,7 +2,7 @@ import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/valid
 
 const userPrefix = 'system:serviceaccount:'
 
-/** The user that a service account is. */
+/** The user name of a service account. */
 export function serviceAccountUser(namespace: string, name: string): string {
   return `${userPrefix}${namespace}:${name}`
 }
@@ -12,7 +12,7 @@ export function serviceAccountGroups(namespace: string): string[] {
   return ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
 }
 
-/** The account behind a user name; undefined when it is no service account's. */
+/** The service account of a user name; undefined for other users. */
 export function splitServiceAccountUser(
   user: string,
 ): { readonly namespace: string; readonly name: string } | undefined {

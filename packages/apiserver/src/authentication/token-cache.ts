@@ -4,13 +4,13 @@ import type { TokenAnswer, TokenAuthenticator } from './authenticator.ts'
 
 export interface TokenCacheOptions {
   readonly clock: Clock
-  /** Milliseconds for which an answer is kept; 0 asks each time. */
+  /** Milliseconds for which an answer is cached; 0 disables the cache. */
   readonly ttl: number
 }
 
 const limit = 16_384
 
-/** Neither a token nor its length is kept. */
+/** Neither the token nor its length is kept. */
 function keyOf(token: string, audiences: readonly string[]): string {
   const hash = sha256(encodeText(JSON.stringify([token, ...audiences])))
   return Array.from(hash, byte => String.fromCharCode(byte)).join('')
@@ -22,8 +22,8 @@ interface Entry {
 }
 
 /**
- * Asks once for what is asked often. Answers are kept for a while, whether they are a yes or a no; failures are not, and
- * those who ask at the same time share one question.
+ * Caches answers of an authenticator, positive and negative ones, for a while; failures are not cached, and
+ * concurrent requests with one token share a call.
  */
 export function cacheTokens(ask: TokenAuthenticator, { clock, ttl }: TokenCacheOptions): TokenAuthenticator {
   if (ttl <= 0) return ask

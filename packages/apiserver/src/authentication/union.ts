@@ -1,7 +1,7 @@
 import type { TokenAnswer, TokenAuthenticator, TokenOwner, TokenQuestion } from './authenticator.ts'
 
-/** The owner of the token, or the errors of all authenticators; synchronous where all of them are. */
-export function askInTurn(
+/** The token's user, or the errors of all authenticators; synchronous where all of them are. */
+export function authenticateInOrder(
   authenticators: readonly TokenAuthenticator[],
   token: string,
   question: TokenQuestion,
@@ -12,26 +12,26 @@ export function askInTurn(
     if (!errors.includes(answer.error)) errors.push(answer.error)
     return undefined
   }
-  const askFrom = (start: number): ReturnType<typeof askInTurn> => {
+  const tryFrom = (start: number): ReturnType<typeof authenticateInOrder> => {
     for (let i = start; i < authenticators.length; i++) {
       const answer = authenticators[i]!(token, question)
-      if (answer instanceof Promise) return answer.then(late => note(late) ?? askFrom(i + 1))
+      if (answer instanceof Promise) return answer.then(late => note(late) ?? tryFrom(i + 1))
       const owner = note(answer)
       if (owner) return owner
     }
     return errors
   }
-  return askFrom(0)
+  return tryFrom(0)
 }
 
-/** One authenticator made of several; `list` is called for every token. */
+/** Combines several authenticators into one; `list` is called for every token. */
 export function uniteTokens(list: () => readonly TokenAuthenticator[]): TokenAuthenticator {
   const complete = (answer: TokenOwner | readonly string[]): TokenAnswer => {
     if ('user' in answer) return answer
     return answer.length === 0 ? undefined : { error: answer.join(', ') }
   }
   return (token, question) => {
-    const answer = askInTurn(list(), token, question)
+    const answer = authenticateInOrder(list(), token, question)
     return answer instanceof Promise ? answer.then(complete) : complete(answer)
   }
 }

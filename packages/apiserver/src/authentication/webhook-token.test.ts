@@ -14,7 +14,7 @@ interface Review {
   readonly spec: { readonly token: string; readonly audiences?: readonly string[] }
 }
 
-/** A webhook that answers with what `answer` makes of the review. */
+/** A webhook that answers with what `answer` returns for the review. */
 async function start(
   answer: (review: Review) => JsonObject | number,
   options: { readonly version?: 'v1' | 'v1beta1'; readonly cacheTtl?: number } = {},
@@ -50,7 +50,7 @@ async function start(
 const user = { username: 'jane', uid: 'u1', groups: ['devs'], extra: { k: ['v'] } }
 
 describe('the token webhook', () => {
-  it('says whose token it is, when it is asked who for', async () => {
+  it('authenticates a token, and receives the audiences', async () => {
     await using server = await start(() => ({ authenticated: true, user }))
     const { body } = await server.withToken('opaque')
     assert.deepEqual(body.status.userInfo, {
@@ -65,13 +65,13 @@ describe('the token webhook', () => {
     assert.equal(authorization, 'Bearer ours')
   })
 
-  it('is asked in the version that it knows', async () => {
+  it('is called in the version that it supports', async () => {
     await using server = await start(() => ({ authenticated: true, user }), { version: 'v1beta1' })
     assert.equal((await server.withToken('opaque')).status, 201)
     assert.equal(server.asked[0]?.apiVersion, 'authentication.k8s.io/v1beta1')
   })
 
-  it('is asked again only when its answer is old', async () => {
+  it('is called again only when the cached response has expired', async () => {
     let isGood = true
     await using server = await start(() => ({ authenticated: isGood, user }), { cacheTtl: 10_000 })
     await server.withToken('opaque')
@@ -83,12 +83,12 @@ describe('the token webhook', () => {
     assert.equal(server.asked.length, 2)
   })
 
-  it('has to mean the audience that was asked about', async () => {
+  it('must confirm a requested audience', async () => {
     await using server = await start(() => ({ authenticated: true, user, audiences: ['vault'] }))
     assert.equal((await server.withToken('opaque')).status, 401)
   })
 
-  it('is tried again when it fails, and then the request is refused without its words', async () => {
+  it('is retried when it fails, and then the request is rejected without its message', async () => {
     let failures = 2
     await using server = await start(() => (failures-- > 0 ? 503 : { authenticated: true, user }))
     assert.equal((await server.withToken('opaque')).status, 201)
@@ -98,7 +98,7 @@ describe('the token webhook', () => {
     assert.equal(down.asked.length, 5)
   })
 
-  it('is not asked about tokens that others know', async () => {
+  it('is not called for tokens that other authenticators know', async () => {
     await using server = await start(() => ({ authenticated: true, user }))
     await server.create('/api/v1/namespaces/default/serviceaccounts', { metadata: { name: 'bot' } })
     const { status } = await server.create('/api/v1/namespaces/default/serviceaccounts/bot/token', {})
@@ -110,7 +110,7 @@ describe('the token webhook', () => {
 describe('cacheTokens', () => {
   const question = { audiences: ['api'] } as unknown as TokenQuestion
 
-  it('asks once for all who ask at one time, and keeps no failure', async () => {
+  it('shares one call between concurrent requests, and caches no failure', async () => {
     const world = new VirtualWorld()
     let asked = 0
     const cached = cacheTokens(
@@ -128,7 +128,7 @@ describe('cacheTokens', () => {
     assert.equal(asked, 3)
   })
 
-  it('answers apart for other audiences', async () => {
+  it('caches per audience', async () => {
     const world = new VirtualWorld()
     const cached = cacheTokens((_token, { audiences }) => ({ user: { name: 'a', groups: [] }, audiences }), {
       clock: world.clock,

@@ -7,26 +7,27 @@ import type { UserInfo } from '../request/context.ts'
 import { intersect, type TokenAnswer, type TokenAuthenticator } from './authenticator.ts'
 import { cacheTokens } from './token-cache.ts'
 
+/** The token webhook and its caching. */
 export interface WebhookTokenOptions {
   readonly env: Env
   readonly outbound: Outbound
   readonly target: Target
-  /** Where reviews are sent to. */
+  /** Where reviews are sent. */
   readonly path: string
-  /** Sent with every review: who the API server is. */
+  /** Sent with every review: the API server's own credentials. */
   readonly headers?: Readonly<Record<string, string>>
   readonly version: 'v1' | 'v1beta1'
-  /** Milliseconds for which answers are kept. */
+  /** Milliseconds for which answers are cached. */
   readonly cacheTtl: number
 }
 
 const timeout = 30_000
-/** Waits between the attempts, upstream's: half a second, then half as long again each time. */
+/** Back-off between attempts, as upstream: half a second, then one and a half times as long each time. */
 const attempts = 5
 const firstPause = 500
 const growth = 1.5
 
-/** A server that knows tokens: it is sent a TokenReview. */
+/** Authenticates tokens with a TokenReview webhook. */
 export function createWebhookTokenAuthenticator(options: WebhookTokenOptions): TokenAuthenticator {
   const { env, outbound, cacheTtl } = options
   const pool = new OutboundPool({ env, outbound, userAgent: 'kube-apiserver' })
@@ -44,7 +45,7 @@ export function createWebhookTokenAuthenticator(options: WebhookTokenOptions): T
   )
 }
 
-/** The status of the answer, or what went wrong. */
+/** The status of the response, or the error. */
 async function review(
   { env, target, path, headers, version }: WebhookTokenOptions,
   pool: OutboundPool,
@@ -76,7 +77,7 @@ function readStatus(body: Uint8Array): JsonObject | string {
     const { value } = readJson(body)
     if (isObject(value) && isObject(value.status)) return value.status
   } catch {
-    // Said below: what came may hold the token.
+    // Reported below without the response, which may contain the token.
   }
   return 'the webhook did not answer with a TokenReview'
 }

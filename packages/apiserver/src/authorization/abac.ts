@@ -16,7 +16,7 @@ export interface AbacPolicy {
 const allAuthenticated = 'system:authenticated'
 const versions = ['abac.authorization.kubernetes.io/v1beta1', 'abac.authorization.kubernetes.io/v0']
 
-/** Reads a file of one JSON object a line; blank lines and those that begin with `#` are left out. Throws with the line. */
+/** Parses a file with one JSON object per line; blank lines and lines that begin with `#` are skipped. Throws with the line. */
 export function parseAbacPolicy(text: string): AbacPolicy[] {
   const policies: AbacPolicy[] = []
   for (const [index, line] of text.split('\n').entries()) {
@@ -42,7 +42,7 @@ function readPolicy(value: unknown): AbacPolicy {
   const { apiVersion, kind, spec } = value as Line
   if (apiVersion === undefined && kind === undefined) return readUnversioned(value as Record<string, unknown>)
   if (kind !== 'Policy' || !versions.includes(String(apiVersion)))
-    throw new Error(`there is no kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`)
+    throw new Error(`unknown kind ${JSON.stringify(kind)} in ${JSON.stringify(apiVersion)}`)
   if (apiVersion === versions[1]) return readUnversioned(value as Record<string, unknown>)
   const policy = readFields((spec ?? {}) as Record<string, unknown>)
   return policy.user === '*' || policy.group === '*'
@@ -50,7 +50,7 @@ function readPolicy(value: unknown): AbacPolicy {
     : policy
 }
 
-/** The old form, in which what is left out means everything. */
+/** The unversioned form, in which an omitted field matches everything. */
 function readUnversioned(line: Record<string, unknown>): AbacPolicy {
   const { user, group, namespace, resource, readonly } = readFields(line)
   const isForAll = (user === '' && group === '') || user === '*' || group === '*'
@@ -86,7 +86,7 @@ function readFields(fields: Record<string, unknown>): AbacPolicy {
 
 const noMatch: Decision = { verdict: 'no opinion', reason: 'No policy matched.' }
 
-/** Allows what a line allows. */
+/** Allows what a line of the file allows. */
 export function createAbacAuthorizer(policies: readonly AbacPolicy[]): Authorizer {
   const authorize = ({ user, info }: Access): Decision =>
     policies.some(policy => isFor(policy, user) && allows(policy, info)) ? allow : noMatch
@@ -113,7 +113,7 @@ export function createAbacAuthorizer(policies: readonly AbacPolicy[]): Authorize
   })
 }
 
-/** A line with a user and a group is for him who is both. */
+/** A line with both a user and a group is for that user in that group. */
 function isFor({ user, group }: AbacPolicy, who: UserInfo): boolean {
   if (user === '' && group === '') return false
   const isUser = user === '' || user === '*' || user === who.name

@@ -1,19 +1,19 @@
 import type { UserInfo } from '@coxswain/strategies'
 import type { RequestInfo } from '../request/request-info.ts'
 
-/** What a user is about to do: a request on its way, or one that a review asks about. */
+/** The access to decide on: that of a request, or of a review. */
 export interface Access {
   readonly user: UserInfo
   readonly info: RequestInfo
 }
 
-/** What a user may do in a namespace, as far as it can be listed. */
+/** What a user may do in a namespace, as far as it can be enumerated. */
 export interface AccessRules {
   readonly resourceRules: readonly ResourceRule[]
   readonly nonResourceRules: readonly NonResourceRule[]
-  /** Whether there may be more than can be said. */
+  /** Whether the list may be incomplete. */
   readonly incomplete: boolean
-  /** What kept the authorizer from listing everything. */
+  /** The error that kept the authorizer from listing everything. */
   readonly evaluationError?: string
 }
 
@@ -29,30 +29,34 @@ export interface NonResourceRule {
   readonly nonResourceURLs: readonly string[]
 }
 
-/** What an authorizer makes of an access. Only `allow` lets it pass; after `deny` no other authorizer is asked. */
+/** An authorizer's decision. Only `allow` admits the request; after `deny` no other authorizer is consulted. */
 export interface Decision {
   readonly verdict: 'allow' | 'deny' | 'no opinion'
-  /** For the answer of the refused request, and for reviews. */
+  /** For the error message of a rejected request, and for reviews. */
   readonly reason?: string
-  /** What kept the authorizer from looking at everything; for reviews and audit. */
+  /** The error that kept the authorizer from evaluating everything; for reviews and audit. */
   readonly error?: string
 }
 
+/** The decision to allow, without a reason. */
 export const allow: Decision = { verdict: 'allow' }
+/** The decision to deny, without a reason. */
 export const deny: Decision = { verdict: 'deny' }
+/** Leaves the decision to the next authorizer. */
 export const noOpinion: Decision = { verdict: 'no opinion' }
 
-/** Says whether an access is allowed; at once where it can, since every request waits for it. */
+/** Decides whether an access is allowed; synchronously where possible, since every request waits for it. */
 export interface Authorizer {
   (access: Access): Decision | Promise<Decision>
-  /** Lists what a user may do. An authorizer without it cannot say. */
+  /** Lists what a user may do. An authorizer without it cannot enumerate rules. */
   readonly rulesFor?: (user: UserInfo, namespace: string) => AccessRules | Promise<AccessRules>
-  /** Lets go of what it holds; called when the server stops. */
+  /** Releases its resources; called when the server stops. */
   readonly dispose?: () => Promise<void>
 }
 
 const everything = ['*']
 
+/** Allows every access. */
 export const alwaysAllow: Authorizer = Object.assign((): Decision => allow, {
   rulesFor: (): AccessRules => ({
     resourceRules: [{ verbs: everything, apiGroups: everything, resources: everything }],
@@ -63,12 +67,12 @@ export const alwaysAllow: Authorizer = Object.assign((): Decision => allow, {
 
 const forbidden: Decision = { verdict: 'no opinion', reason: 'Everything is forbidden.' }
 
-/** Upstream's has no opinion either, so that an authorizer behind it may still allow. */
+/** Has no opinion, like upstream's, so that a later authorizer may still allow. */
 export const alwaysDeny: Authorizer = Object.assign((): Decision => forbidden, {
   rulesFor: (): AccessRules => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
 })
 
-/** Upstream's words for what was refused, with the authorizer's reason if it gave one. */
+/** Upstream's message for a forbidden request, with the authorizer's reason if it gave one. */
 export function describeRefusal(user: UserInfo, info: RequestInfo, reason = ''): string {
   const what = describeAccess(user, info)
   return reason === '' ? what : `${what}: ${reason}`

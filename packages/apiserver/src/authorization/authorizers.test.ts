@@ -32,7 +32,7 @@ const accessOf = (info: RequestInfo, user = jane): Access => ({ user, info })
 const listPods = accessOf(resource('list', 'ns', 'pods'))
 
 describe('several authorizers', () => {
-  it('are asked in order until one has an opinion', async () => {
+  it('are tried in order until one has an opinion', async () => {
     const asked: string[] = []
     const says =
       (name: string, decision: Decision | Promise<Decision>): Authorizer =>
@@ -51,12 +51,12 @@ describe('several authorizers', () => {
     assert.deepEqual(asked, ['a', 'b', 'c'])
   })
 
-  it('answer at once when those asked do', () => {
+  it('answer synchronously when all of them do', () => {
     const union = createUnionAuthorizer([authorizePrivileged, alwaysAllow])
     assert.ok(!(union(listPods) instanceof Promise))
   })
 
-  it('tell every reason and every error when nobody allows', async () => {
+  it('report every reason and every error when none allows', async () => {
     const fails: Authorizer = () => ({ verdict: 'no opinion', error: 'broken' })
     const union = createUnionAuthorizer([alwaysDeny, fails, fails])
     assert.deepEqual(await union(listPods), {
@@ -94,12 +94,12 @@ describe('ABAC', () => {
     )
   })
 
-  it('takes the old form, where nothing means everything', async () => {
+  it('accepts the unversioned form, where an omitted field matches everything', async () => {
     const abac = createAbacAuthorizer(parseAbacPolicy('{"user":"jane"}'))
     assert.equal((await abac(accessOf(resource('delete', 'x', 'nodes')))).verdict, 'allow')
   })
 
-  it('names the line that it cannot read', () => {
+  it('names the line that it cannot parse', () => {
     assert.throws(
       () => parseAbacPolicy('\n{"user":1}'),
       /^Error: line 2: \{"user":1\}: user is not a string$/,
@@ -148,7 +148,7 @@ describe('the webhook', () => {
   const ask = async ({ authorizer, world }: Hook, info = resource('list', 'ns', 'pods')) =>
     await world.run(Promise.resolve(authorizer(accessOf(info))))
 
-  it('is asked by a SubjectAccessReview, and its answer is kept for a time', async () => {
+  it('receives a SubjectAccessReview, and its response is cached for a time', async () => {
     const hook = hookThat(() => reviewed({ allowed: true, reason: 'because' }))
     assert.deepEqual(await ask(hook), { verdict: 'allow', reason: 'because' })
     assert.deepEqual(await ask(hook), { verdict: 'allow', reason: 'because' })
@@ -163,7 +163,7 @@ describe('the webhook', () => {
     assert.equal(hook.reviews.length, 2)
   })
 
-  it('is told of selectors, and of groups by their old name', async () => {
+  it('receives selectors, and groups by their old name in v1beta1', async () => {
     const hook = hookThat(() => reviewed({ denied: true }), { version: 'v1beta1', unauthorizedTtl: 0 })
     const selectors = {
       fields: [{ field: 'spec.nodeName', operator: '=' as const, value: 'n' }],
@@ -185,7 +185,7 @@ describe('the webhook', () => {
     })
   })
 
-  it('is asked again when it is overloaded, and counts by the failure policy when that is no use', async () => {
+  it('is retried when it is overloaded, and is subject to the failure policy after that', async () => {
     const busy = () => ({
       status: 500,
       body: { kind: 'Status', status: 'Failure', reason: 'InternalError', code: 500, message: 'no' },
@@ -198,7 +198,7 @@ describe('the webhook', () => {
     assert.equal((await ask(hookThat(busy, { failurePolicy: 'Deny' }))).verdict, 'deny')
   })
 
-  it('is spared what its match conditions leave out', async () => {
+  it('is not called for what its match conditions exclude', async () => {
     const compiled = compileMatchConditions([
       "has(request.resourceAttributes) && request.resourceAttributes.namespace != 'ns'",
     ])
@@ -209,7 +209,7 @@ describe('the webhook', () => {
     assert.equal((await ask(hook, resource('list', 'other', 'pods'))).verdict, 'allow')
   })
 
-  it('counts by the failure policy when a condition cannot be evaluated', async () => {
+  it('is subject to the failure policy when a condition cannot be evaluated', async () => {
     const compiled = compileMatchConditions(["request.nonResourceAttributes.path == '/x'"])
     assert.ok(compiled.ok)
     const hook = hookThat(() => reviewed({ allowed: true }), {
@@ -221,7 +221,7 @@ describe('the webhook', () => {
     assert.match(decision.error ?? '', /^cel evaluation error: expression 'request\.nonResourceAttributes/)
   })
 
-  it('refuses conditions that are no conditions', () => {
+  it('rejects invalid match conditions', () => {
     assert.deepEqual(compileMatchConditions(["'x'"]), {
       ok: false,
       index: 0,
@@ -242,7 +242,7 @@ describe('the authorization filter', () => {
     }) as unknown as RequestContext
   const passed = { status: 200, headers: {} }
 
-  it('notes the decision and its reason for the audit log', async () => {
+  it('records the decision and its reason for the audit log', async () => {
     const context = contextOf()
     await createAuthorize(() => ({ verdict: 'allow', reason: 'because' }))(context, async () => passed)
     assert.deepEqual(Object.fromEntries(context.auditAnnotations), {
@@ -257,7 +257,7 @@ describe('the authorization filter', () => {
     assert.equal(refused.auditAnnotations.get('authorization.k8s.io/decision'), 'forbid')
   })
 
-  it('blames the server when an authorizer has failed', async () => {
+  it('answers with a 500 when an authorizer has failed', async () => {
     const broken: Authorizer = () => ({ verdict: 'no opinion', error: 'broken' })
     await assert.rejects(
       async () => createAuthorize(broken)(contextOf(), async () => passed),

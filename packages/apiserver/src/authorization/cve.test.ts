@@ -1,4 +1,4 @@
-/** Holes that other API servers had in who may do what; one test each. Those of nodes are in node/node.test.ts. */
+/** Authorization vulnerabilities of other API servers; one test each. Those of nodes are in node/node.test.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery/json'
@@ -56,8 +56,8 @@ async function grantInDefault(server: RunningServer, ...resources: string[]): Pr
   })
 }
 
-describe('what others got wrong', () => {
-  it('CVE-2019-11247: a role of a namespace opens no object of the cluster through that namespace', async () => {
+describe('known authorization vulnerabilities', () => {
+  it('CVE-2019-11247: a role of a namespace grants no access to cluster-scoped objects through that namespace', async () => {
     await using server = await startServer()
     await define(server, 'harbors', 'Harbor', 'Cluster')
     await server.write('POST', '/apis/example.com/v1/harbors', object('Harbor', 'a'))
@@ -101,7 +101,7 @@ describe('what others got wrong', () => {
     }
   })
 
-  it('a path that is escaped is judged as it is served', async () => {
+  it('an escaped path is authorized as it is served', async () => {
     await using server = await startServer()
     await grantInDefault(server, 'pods')
     const secrets = '/api/v1/namespaces/default/secrets'

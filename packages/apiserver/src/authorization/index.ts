@@ -1,5 +1,5 @@
 /**
- * The authorizers that not every server has: loaded when they are asked for.
+ * The authorizers that are loaded only when configured: Node, ABAC and Webhook.
  *
  * @module
  */

@@ -11,8 +11,8 @@ import type { RequestInfo, ResourceRequestInfo } from '../request/request-info.t
 const selecting = new Set(['list', 'watch', 'deletecollection'])
 
 /**
- * What a request is to authorizers: with the selectors of a collection, and with the name of the one object that a
- * field selector leaves. The request's own info when it has none.
+ * A request's info as authorizers see it: with the selectors of a collection, and with the name of the one object that a
+ * field selector selects. The request's own info when it has none.
  */
 export function infoForAuthorization({ info, query }: RequestContext): RequestInfo {
   if (!info.isResource || info.name !== '' || !selecting.has(info.verb)) return info
@@ -24,7 +24,7 @@ export function infoForAuthorization({ info, query }: RequestContext): RequestIn
   const selectors = { ...(fields && { fields }), ...(labels && { labels }) }
   return {
     ...info,
-    // A deletecollection is never about one name, and the old watch paths know no selectors.
+    // A deletecollection is never for one name, and the legacy watch paths have no selectors.
     name: info.verb === 'deletecollection' || info.legacyWatch ? '' : (fields && findName(fields)) || '',
     ...(!info.legacyWatch && (fields || labels) && { selectors }),
   }
@@ -53,7 +53,7 @@ export function readLabels(text: string): readonly Requirement[] | undefined {
   }
 }
 
-/** The value that a field must have, when the selectors of a request say so. */
+/** The value that the selectors of a request require a field to have. */
 export function requiredField({ selectors }: ResourceRequestInfo, name: string): string | undefined {
   return selectors?.fields?.find(({ field, operator }) => field === name && operator !== '!=')?.value
 }

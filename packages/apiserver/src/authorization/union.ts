@@ -11,16 +11,16 @@ import {
 
 const privilegedGroup = 'system:masters'
 
-/** Whatever an administrator wrote into roles and files, its members get in. */
+/** Its members are always allowed, whatever roles and policy files say. */
 export const authorizePrivileged: Authorizer = ({ user }) =>
   user.groups.includes(privilegedGroup) ? allow : noOpinion
 
-/** Asks in order; the first that allows or denies decides. */
+/** Tries authorizers in order; the first that allows or denies decides. */
 export function createUnionAuthorizer(authorizers: readonly Authorizer[]): Authorizer {
   const authorize = (access: Access): Decision | Promise<Decision> => {
     for (let index = 0; index < authorizers.length; index++) {
       const answer = authorizers[index]!(access)
-      // Most answer at once. What comes behind the first that has nothing to say, or has to wait, is the longer way.
+      // Fast path: most decide synchronously, and the first one decides.
       if (answer instanceof Promise) return collect(access, authorizers, index, answer)
       if (answer.verdict !== 'no opinion') return answer
       if (answer !== noOpinion) return collect(access, authorizers, index, answer)
@@ -35,7 +35,7 @@ export function createUnionAuthorizer(authorizers: readonly Authorizer[]): Autho
   })
 }
 
-/** From the authorizer at `index` on, whose answer is there. What those without an opinion had to say is kept. */
+/** Continues after the authorizer at `index`, whose decision is known. The reasons of those without an opinion are kept. */
 function collect(
   access: Access,
   authorizers: readonly Authorizer[],

@@ -1,12 +1,12 @@
 import type { WatchCache } from './watch-cache.ts'
 
-/** What a view is made of: stored objects, and the resources that are served. */
+/** What a view is computed from: stored objects, and the served resources. */
 export interface ViewPorts {
   readonly cache: WatchCache
   readonly registry: { readonly generation: number }
 }
 
-/** Something that is made of stored objects, and made anew when one of them or what is served has changed. */
+/** A value computed from stored objects, and recomputed when one of them or the served resources have changed. */
 export class CachedView<T> {
   readonly #ports: ViewPorts
   readonly #make: () => T

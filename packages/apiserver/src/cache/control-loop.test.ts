@@ -38,7 +38,7 @@ async function withCache(
 }
 
 describe('a control loop', () => {
-  it('begins with what is stored, then follows changes', async () => {
+  it('begins with the stored objects, then follows changes', async () => {
     await withCache(async (world, cache, put) => {
       await put('first')
       const seen: string[] = []
@@ -57,7 +57,7 @@ describe('a control loop', () => {
     })
   })
 
-  it('tries a key again with back-off until it succeeds, and serves the others meanwhile', async () => {
+  it('retries a key with back-off until it succeeds, and reconciles others meanwhile', async () => {
     await withCache(async (world, cache, put) => {
       await put('bad')
       await put('good')

@@ -12,22 +12,22 @@ export interface ControlLoopPorts {
 export interface ControlLoopOptions {
   /** For logs. */
   readonly name: string
-  /** Storage prefixes of the objects that wake it. */
+  /** Storage prefixes of the objects whose changes trigger it. */
   readonly prefixes: readonly string[]
-  /** The keys that a change wakes. @default the name of the changed object */
+  /** The keys that a change enqueues. @default the name of the changed object */
   readonly keysOf?: (event: CacheEvent) => Iterable<string>
-  /** The keys it begins with. @default the names of all objects under `prefixes` */
+  /** The keys enqueued at start. @default the names of all objects under `prefixes` */
   readonly initialKeys?: () => Iterable<string>
-  /** Brings one key in line with what is stored. What it throws is logged, and the key is tried again. */
+  /** Reconciles one key. When it throws, the error is logged and the key is retried. */
   readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
 }
 
-/** The pause after the first failure of a key, doubled with each further one. */
+/** The delay after the first failure of a key; doubles with each further one. */
 const retry = { base: 100, cap: 60_000 }
 
 /**
- * The one way in which the server follows its own objects: a change wakes keys, a key is reconciled by one worker at a time,
- * a failure is logged and tried again with back-off until it succeeds. A failure never ends the loop.
+ * How the server reconciles its own objects: a change enqueues keys, a key is reconciled by one worker at a time, and
+ * a failure is logged and retried with back-off until it succeeds. A failure never ends the loop.
  */
 export class ControlLoop {
   readonly #ports: ControlLoopPorts
@@ -43,7 +43,7 @@ export class ControlLoop {
     })
   }
 
-  /** Wakes a key. */
+  /** Enqueues a key. */
   add(key: string): void {
     this.#queue.add(key)
   }
@@ -80,7 +80,7 @@ export class ControlLoop {
       await this.#options.reconcile(key, signal)
       this.#queue.forget(key)
     } catch (error) {
-      // When the server stops, the next one goes on.
+      // When this server stops, the next one continues.
       if (signal.aborted) return
       const retryAfterMs = this.#queue.addRateLimited(key)
       this.#ports.env.log.error('reconcile failed', { loop: this.#options.name, key, retryAfterMs, error })

@@ -18,7 +18,7 @@ const names = (objects: readonly StoredObject[]) =>
   objects.map(({ namespace, name }) => `${namespace}/${name}`)
 
 describe('ResourceCache', () => {
-  it('lists in the order of keys, whatever the order of writes', () => {
+  it('lists in key order, whatever the order of writes', () => {
     const cache = new ResourceCache(prefix, 0)
     for (const [i, [namespace, name]] of [
       ['b', 'x'],
@@ -33,7 +33,7 @@ describe('ResourceCache', () => {
     assert.deepEqual(names(cache.list(prefix, `${prefix}a/y`)), ['a/y', 'ab/x', 'b/x'])
   })
 
-  it('tells watchers of each change once, with the revision of a deletion', () => {
+  it('notifies watchers of each change once, with the revision of a deletion', () => {
     const cache = new ResourceCache(prefix, 0)
     const seen: string[] = []
     cache.addWatcher({
@@ -64,7 +64,7 @@ describe('ResourceCache', () => {
   })
 })
 
-describe('what large objects take', () => {
+describe('the memory of large objects', () => {
   const large = (revision: number): StoredObject => {
     const bytes = new Uint8Array(1024 * 1024)
     bytes.fill(0x20)
@@ -72,7 +72,7 @@ describe('what large objects take', () => {
     return new StoredObject(`${prefix}a/x`, 'a', 'x', revision, bytes)
   }
 
-  it('is bounded in history: large changes are forgotten sooner', () => {
+  it('is bounded in history: large changes are dropped sooner', () => {
     const cache = new ResourceCache(prefix, 0)
     for (let revision = 1; revision <= 1_000; revision++) cache.put(large(revision))
     const kept = cache.since(cache.floor + 1).length
@@ -80,7 +80,7 @@ describe('what large objects take', () => {
     assert.equal(cache.covers(1_000), true)
   })
 
-  it('is bounded in what was looked at', () => {
+  it('is bounded in the cache of parsed objects', () => {
     const objects = Array.from({ length: 40 }, (_, index) => large(index + 1))
     const first = objects[0]!.peek()
     assert.equal(objects[0]!.peek(), first)
@@ -94,7 +94,7 @@ describe('ResourceCache.setReader', () => {
   const reader = (object: StoredObject) =>
     object.name === 'x' ? object.as({ ...object.parse(), data: { read: 'yes' } }) : object
 
-  it('puts what it reads in place of what is there, without an event, and of what comes', () => {
+  it('replaces existing and later objects with what it reads, without an event', () => {
     const cache = new ResourceCache(prefix, 0)
     const seen: unknown[] = []
     cache.put(stored('a', 'x', 1))
@@ -118,7 +118,7 @@ describe('ResourceCache.setReader', () => {
     assert.deepEqual(seen, [{ read: 'yes' }, undefined])
   })
 
-  it('leaves a mark: the store has something else, so the same content is a change', () => {
+  it('marks the objects: the store has other bytes, so the same content is a change', () => {
     const read = reader(stored('a', 'x', 1))
     assert.equal(read.hasBytes(encodeStored(read.parse())), false)
     assert.equal(read.at(2).reread, true)
@@ -148,7 +148,7 @@ describe('StoredObject', () => {
     }
   })
 
-  it('knows when a write would change nothing, also after it was served', () => {
+  it('detects a write that would change nothing, also after it was served', () => {
     const object = stored('a', 'x', 7)
     object.served()
     assert.equal(object.hasBytes(encodeStored(object.parse())), true)
@@ -161,7 +161,7 @@ describe('StoredObject', () => {
     )
   })
 
-  it('knows when a write would change nothing', () => {
+  it('detects a write that would change nothing', () => {
     const object = stored('a', 'x', 7)
     assert.equal(object.hasBytes(encodeStored(object.parse())), true)
     assert.equal(object.hasBytes(encodeStored({ ...object.parse(), data: {} })), false)

@@ -4,28 +4,28 @@ import type { StoredObject } from './stored-object.ts'
 export interface CacheEvent {
   readonly revision: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
-  /** For DELETED: the last state, carrying the revision of the deletion. */
+  /** For DELETED: the last state, with the revision of the deletion. */
   readonly object: StoredObject
-  /** The state before, for MODIFIED. */
+  /** The previous state, for MODIFIED. */
   readonly previous: StoredObject | undefined
 }
 
 export interface CacheWatcher {
-  /** Only objects of this namespace; every one when empty. */
+  /** Only objects of this namespace; all when empty. */
   readonly namespace: string
-  /** Called in the order of revisions. Must not throw. */
+  /** Called in revision order. Must not throw. */
   onEvent(event: CacheEvent): void
-  /** The resource is gone or has changed its shape: no more events will come. */
+  /** The resource was removed or its schema changed: no more events follow. */
   onEnd(): void
 }
 
-/** What a stored object looks like today; the object itself when nothing has changed since it was written. */
+/** Converts a stored object to the current schema; returns the same object when nothing changes. */
 export type ObjectReader = (object: StoredObject) => StoredObject
 
-/** Events kept for watches that begin in the past, and the bytes of their objects. Up to twice as much is kept. */
+/** How many events, and bytes of their objects, are kept for watches that begin in the past. Up to twice as much is kept. */
 const historyLimit = { events: 10_000, bytes: 128 * 1024 * 1024 }
 
-/** All objects of one resource in the order of their keys, and its most recent changes. */
+/** All objects of one resource in key order, and its most recent changes. */
 export class ResourceCache {
   readonly prefix: string
   /** Sorted by key. */
@@ -33,7 +33,7 @@ export class ResourceCache {
   readonly #byKey = new Map<string, StoredObject>()
   /** Oldest first; every change after `#floor` is here. */
   #history: CacheEvent[] = []
-  /** Of the objects of all of them. */
+  /** Total bytes of their objects. */
   #historyBytes = 0
   /** Changes up to and including this revision are forgotten. */
   #floor: number
@@ -57,7 +57,7 @@ export class ResourceCache {
     return this.#byKey.get(key)
   }
 
-  /** Objects whose key starts with `keyPrefix`, in the order of keys, from `start` on. */
+  /** Objects whose key starts with `keyPrefix`, in key order, from `start` on. */
   list(keyPrefix: string = this.prefix, start: string = keyPrefix): readonly StoredObject[] {
     const from = this.#search(start)
     if (keyPrefix === this.prefix) return from === 0 ? this.#sorted : this.#sorted.slice(from)
@@ -69,7 +69,7 @@ export class ResourceCache {
     return this.#floor
   }
 
-  /** Whether changes from `revision` on are all still known. */
+  /** Whether all changes from `revision` on are still kept. */
   covers(revision: number): boolean {
     return revision > this.#floor
   }
@@ -102,7 +102,7 @@ export class ResourceCache {
   }
 
   /**
-   * Puts what `reader` makes of each object in its place, without an event, and does so with what comes from now on,
+   * Replaces each object with what `reader` returns, without an event, and applies it to later objects too,
    * until the next call.
    */
   setReader(reader: ObjectReader | undefined): void {
@@ -116,20 +116,20 @@ export class ResourceCache {
     }
   }
 
-  /** Begins history anew after `revision`. */
+  /** Discards the history up to and including `revision`. */
   forgetHistory(revision: number): void {
     this.#history = []
     this.#historyBytes = 0
     this.#floor = revision
   }
 
-  /** Takes an object over at start, without an event. Keys must come in order. */
+  /** Adds an object at start, without an event. Keys must come in order. */
   load(object: StoredObject): void {
     this.#byKey.set(object.key, object)
     this.#sorted.push(object)
   }
 
-  /** Adds a change that happened before the state that was loaded: for watches that begin in the past. */
+  /** Adds a change that precedes the loaded state: for watches that begin in the past. */
   addHistory(event: CacheEvent): void {
     this.#history.push(event)
     this.#historyBytes += event.object.size

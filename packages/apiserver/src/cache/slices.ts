@@ -1,9 +1,9 @@
 import type { Clock } from '@coxswain/kit'
 
-/** How long other requests may wait for one that takes long, in milliseconds. */
+/** How long one long-running task may hold up other requests, in milliseconds. */
 const slice = 10
 
-/** Gives everybody in this server who works long a turn of the event loop, one at a time. */
+/** Hands turns of the event loop to this server's long-running tasks, one task per turn. */
 export class Turns {
   readonly clock: Clock
   #last: Promise<void> = Promise.resolve()
@@ -12,7 +12,7 @@ export class Turns {
     this.clock = clock
   }
 
-  /** Resolves in a turn that is nobody else's. */
+  /** Resolves in a turn that no other task has. */
   next(): Promise<void> {
     this.#last = this.#last.then(() => this.clock.sleep(0))
     return this.#last
@@ -20,8 +20,8 @@ export class Turns {
 }
 
 /**
- * Cuts long work into slices: the worker looks between two steps whether its slice is used up, and if so lets others go
- * on. On a virtual clock, which stands still meanwhile, all of the work is one slice.
+ * Splits long work into slices: the worker checks between two steps whether its slice is used up, and if so yields to
+ * others. On a virtual clock, which does not advance meanwhile, all of the work is one slice.
  */
 export class Slices {
   readonly #turns: Turns

@@ -2,8 +2,8 @@ import { type JsonObject, readJson, writeJsonBytes } from '@coxswain/apimachiner
 import { decodeText, encodeText } from '@coxswain/kit'
 
 /**
- * The bytes of an object as they stand in the store: JSON that begins `{"kind":K,"apiVersion":V,"metadata":{` and has
- * no resourceVersion, which is not known before the commit. The place where it is spliced in follows from that form.
+ * The bytes of an object as stored: JSON that begins `{"kind":K,"apiVersion":V,"metadata":{` and has
+ * no resourceVersion, which is not known before the commit. This form determines where it is spliced in.
  */
 export function encodeStored(object: JsonObject): Uint8Array {
   const { kind, apiVersion, metadata, ...rest } = object
@@ -17,16 +17,16 @@ const versionHead = encodeText('"resourceVersion":"')
 const newline = 0x0a
 const quote = 0x22
 const comma = 0x2c
-/** What a resourceVersion needs at most. */
+/** The maximum length of a spliced resourceVersion. */
 const versionRoom = 48
 
-/** Parsed objects that may be looked at; the oldest is forgotten first. */
+/** How many parsed objects are cached; the oldest is evicted first. */
 const peeked = new Map<StoredObject, JsonObject>()
 const peekedLimit = { objects: 256, bytes: 32 * 1024 * 1024 }
-/** Of the stored forms of all of them. */
+/** Total bytes of their stored forms. */
 let peekedBytes = 0
 
-/** Where `"resourceVersion":"N",` goes. Kind and apiVersion, the only things before it, cannot contain the mark. */
+/** Where `"resourceVersion":"N",` is inserted. Only kind and apiVersion precede it, and they cannot contain the mark. */
 function findSplice(bytes: Uint8Array): number {
   const mark = metadataMark
   outer: for (let at = 0, last = bytes.length - mark.length; at <= last; at++) {
@@ -36,15 +36,15 @@ function findSplice(bytes: Uint8Array): number {
   throw new Error('stored bytes without metadata')
 }
 
-/** What stands before the metadata. */
+/** What precedes the metadata. */
 function readHead(bytes: Uint8Array): { readonly apiVersion: string } {
   return JSON.parse(`${decodeText(bytes.subarray(0, findSplice(bytes)))}}}`) as { apiVersion: string }
 }
 
 /**
- * One object at one revision, as the watch cache keeps it. Only the bytes and the labels stay in memory: whoever has to
- * look inside parses a copy of their own. The bytes are the store's until the object is asked for by itself; from then
- * on they are the served ones, so that the next who asks gets them without a copy.
+ * One object at one revision, as the watch cache keeps it. Only the bytes and the labels stay in memory: readers that
+ * need fields parse a copy of their own. The bytes are the store's until the object is first read by itself; from then
+ * on they are the served form, so that later readers get them without a copy.
  */
 export class StoredObject {
   readonly key: string
@@ -52,10 +52,10 @@ export class StoredObject {
   readonly namespace: string
   readonly name: string
   readonly revision: number
-  /** Whether the store holds an older form, of which these bytes were made: a write of them changes something. */
+  /** Whether the store holds an older form, from which these bytes were derived: writing them changes the store. */
   readonly reread: boolean
   #bytes: Uint8Array
-  /** How long the resourceVersion in the bytes is; 0 when they are the stored ones. Served ones end with a newline too. */
+  /** The length of the resourceVersion in the bytes; 0 for the stored form. The served form also ends with a newline. */
   #versionLength = 0
   #labels: Readonly<Record<string, string>> | undefined
   #apiVersion: string | undefined
@@ -76,7 +76,7 @@ export class StoredObject {
     this.reread = reread
   }
 
-  /** How many bytes the stored form has. */
+  /** The length of the stored form. */
   get size(): number {
     return this.#end - this.#versionLength
   }
@@ -86,13 +86,13 @@ export class StoredObject {
     return this.#versionLength === 0 ? this.#bytes.length : this.#bytes.length - 1
   }
 
-  /** The version it is in. */
+  /** The apiVersion it is stored in. */
   get apiVersion(): string {
     this.#apiVersion ??= readHead(this.#bytes).apiVersion
     return this.#apiVersion
   }
 
-  /** Whether the stored bytes are these: a write of them would change nothing. */
+  /** Whether these are the stored bytes: writing them would change nothing. */
   hasBytes(bytes: Uint8Array): boolean {
     if (this.reread || this.size !== bytes.length) return false
     const own = this.#bytes
@@ -112,12 +112,12 @@ export class StoredObject {
     return true
   }
 
-  /** More bytes than the served form has. */
+  /** An upper bound of the length of the served form. */
   get servedRoom(): number {
     return this.#bytes.length + versionRoom
   }
 
-  /** The served form with a newline behind it: a whole answer. Not to be changed. */
+  /** The served form with a trailing newline: a whole response body. Must not be changed. */
   served(): Uint8Array {
     if (this.#versionLength === 0) {
       const versionLength = versionHead.length + String(this.revision).length + 2
@@ -129,20 +129,20 @@ export class StoredObject {
     return this.#bytes
   }
 
-  /** Writes the served form at `at` of `target`, which has room for it, and gives the place after it. */
+  /** Writes the served form to `target` at `at`, which must have space for it, and returns the position after it. */
   write(target: Uint8Array, at: number): number {
     const splice = findSplice(this.#bytes)
     target.set(this.#bytes.subarray(0, splice), at)
     return this.#writeRest(target, at + splice, splice)
   }
 
-  /** As {@link write}, without kind and apiVersion: the items of a list of built-in objects do not carry them. */
+  /** As {@link write}, without kind and apiVersion, which items of built-in lists do not have. */
   writeUntyped(target: Uint8Array, at: number): number {
     target.set(untypedHead, at)
     return this.#writeRest(target, at + untypedHead.length, findSplice(this.#bytes))
   }
 
-  /** What comes after the opening brace of the metadata. */
+  /** What follows the opening brace of the metadata. */
   #writeRest(target: Uint8Array, at: number, splice: number): number {
     let place = at
     if (this.#versionLength === 0) {
@@ -168,8 +168,8 @@ export class StoredObject {
   }
 
   /**
-   * The object with its resourceVersion, parsed once for all who only look at it: not to be changed. For the few
-   * objects that many requests look at; the rest is soon forgotten again.
+   * The object with its resourceVersion, parsed once for all readers: must not be changed. For the few
+   * objects that many requests read; others are soon evicted.
    */
   peek(): Readonly<JsonObject> {
     let object = peeked.get(this)
@@ -191,12 +191,12 @@ export class StoredObject {
     return this.#labels
   }
 
-  /** The same object with another content, as today's schema reads it. */
+  /** The same object with other content, as the current schema reads it. */
   as(object: JsonObject): StoredObject {
     return new StoredObject(this.key, this.namespace, this.name, this.revision, encodeStored(object), true)
   }
 
-  /** The same object carrying another revision: a deletion is told with the revision of the deletion. */
+  /** The same object with another revision: a DELETED event carries the revision of the deletion. */
   at(revision: number): StoredObject {
     const { key, namespace, name, reread } = this
     const copy = new StoredObject(key, namespace, name, revision, this.#storedBytes(), reread)

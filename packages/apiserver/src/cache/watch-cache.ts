@@ -8,7 +8,7 @@ export interface WatchCacheOptions {
   readonly env: Env
 }
 
-/** How much history is read back at start, so that watches survive a restart of the server. */
+/** How much history is read at start, so that watches survive a restart of the server. */
 const replayedRevisions = 5_000
 const loadPageSize = 10_000
 
@@ -18,10 +18,10 @@ interface Waiter {
 }
 
 /**
- * The store's content in memory, one {@link ResourceCache} a resource, fed by a single watch over the whole store, so
- * that one revision tells how fresh all of it is.
+ * The store's content in memory, one {@link ResourceCache} per resource, fed by a single watch over the whole store, so
+ * that a single revision tells how fresh all of it is.
  *
- * Keys are `/GROUP/RESOURCE/NAMESPACE/NAME` or `/GROUP/RESOURCE/NAME`, the core group being `core`.
+ * Keys are `/GROUP/RESOURCE/NAMESPACE/NAME` or `/GROUP/RESOURCE/NAME`; the core group is `core`.
  */
 export class WatchCache {
   readonly #store: Store
@@ -38,12 +38,12 @@ export class WatchCache {
     this.#env = options.env
   }
 
-  /** Everything up to here has been seen. */
+  /** Everything up to this revision has been seen. */
   get revision(): number {
     return this.#revision
   }
 
-  /** Whether everything that was in the store at the start is here. */
+  /** Whether the state at the start has been loaded. */
   get isLoaded(): boolean {
     return this.#isLoaded
   }
@@ -63,7 +63,7 @@ export class WatchCache {
     return cache
   }
 
-  /** Begins every resource's history anew here: earlier revisions are too old for watches. */
+  /** Discards every resource's history up to now: earlier revisions are too old for watches. */
   forgetHistory(): void {
     this.#floor = this.#revision
     for (const resource of this.#resources.values()) resource.forgetHistory(this.#revision)
@@ -74,7 +74,7 @@ export class WatchCache {
     for (const resource of this.#resources.values()) resource.endWatches()
   }
 
-  /** Reads the present state and as much history as is wanted. To be called once, before `run`. */
+  /** Reads the current state and some history. Call once, before `run`. */
   async load(): Promise<void> {
     const { revision, compactedRevision } = await this.#store.status()
     this.#floor = Math.max(compactedRevision, revision - replayedRevisions)
@@ -94,7 +94,7 @@ export class WatchCache {
     this.#isLoaded = true
   }
 
-  /** Follows the store until `signal` aborts. Rejects when the store fails: the server cannot go on then. */
+  /** Follows the store until `signal` aborts. Rejects when the store fails: the server cannot continue then. */
   async run(signal: AbortSignal): Promise<void> {
     try {
       const batches = this.#store.watch('/', { from: this.#revision + 1, progress: true, signal })
@@ -109,7 +109,7 @@ export class WatchCache {
         throw error
       }
     } finally {
-      // Nothing more will be seen: whoever waits must not wait for ever.
+      // No more revisions will be seen: waiters must not wait forever.
       this.#failure ??= { error: createAbortError('the server has stopped') }
       this.#wake()
     }
@@ -127,7 +127,7 @@ export class WatchCache {
     })
   }
 
-  /** Resolves when the cache is no older than the store was at the time of the call; undefined when it is so already. */
+  /** Resolves when the cache is at least as new as the store was at the time of the call; undefined when it already is. */
   fresh(): Promise<void> | undefined {
     const revision = this.#store.revisionNow?.()
     return revision === undefined ? this.#freshFromStore() : this.waitFor(revision)
@@ -138,7 +138,7 @@ export class WatchCache {
     await this.waitFor(revision)
   }
 
-  /** As `waitFor`, but gives up after `ms`. Says whether the revision was reached. */
+  /** As `waitFor`, but gives up after `ms`. Returns whether the revision was reached. */
   async reaches(revision: number, ms: number, signal: AbortSignal): Promise<boolean> {
     const wait = this.waitFor(revision)
     if (!wait) return true
@@ -169,7 +169,7 @@ export class WatchCache {
     else this.#cacheOf(change.key)?.delete(change.key, change.revision)
   }
 
-  /** Fills the histories from changes that are part of the loaded state already. */
+  /** Fills the histories with changes that the loaded state already contains. */
   async #replay(from: number, to: number): Promise<void> {
     for await (const batch of this.#store.watch('/', { from, previous: true, progress: true })) {
       for (const change of batch.changes) {

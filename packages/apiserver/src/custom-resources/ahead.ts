@@ -2,20 +2,20 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { checkPattern } from '@coxswain/apimachinery/schema'
 import type { Clock } from '@coxswain/kit'
 import { Slices, Turns } from '../cache/slices.ts'
-import { eachSchema, readDefinition, versionsOf } from './definition.ts'
+import { eachSchema, readCrd, versionsOf } from './crd.ts'
 import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
 
 /**
- * Compiles the patterns and rules of a definition ahead of its validation, which finds the results. A large definition
- * takes seconds: this lets others go on meanwhile.
+ * Compiles the patterns and rules of a CRD ahead of its validation, which reuses the results. A large CRD
+ * takes seconds: this yields to other requests in between.
  */
-export async function compileAhead(definition: JsonObject, clock: Clock): Promise<void> {
+export async function compileAhead(crd: JsonObject, clock: Clock): Promise<void> {
   const slices = new Slices(new Turns(clock))
-  for (const _ of steps(definition)) if (slices.isUsedUp) await slices.next()
+  for (const _ of steps(crd)) if (slices.isUsedUp) await slices.next()
 }
 
-function* steps(definition: JsonObject): Generator<undefined, void, undefined> {
-  for (const { schema } of versionsOf(readDefinition(definition).spec)) {
+function* steps(crd: JsonObject): Generator<undefined, void, undefined> {
+  for (const { schema } of versionsOf(readCrd(crd).spec)) {
     if (!schema?.openAPIV3Schema) continue
     for (const { pattern } of eachSchema(schema.openAPIV3Schema)) {
       if (!pattern) continue

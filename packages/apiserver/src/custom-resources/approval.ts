@@ -3,14 +3,14 @@ import * as field from '@coxswain/apimachinery/field'
 
 export const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** Groups that belong to the Kubernetes project: whoever defines a kind there says who agreed. */
+/** Groups that belong to the Kubernetes project: a CRD there must have an annotation that says who approved it. */
 export function isProtectedGroup(group: string): boolean {
   return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group)
 }
 
 export interface Approval {
   readonly state: 'missing' | 'bypassed' | 'approved' | 'invalid'
-  /** Upstream's words for it. */
+  /** The message is upstream's. */
   readonly reason: string
 }
 
@@ -33,7 +33,7 @@ export function readApproval(annotations: Readonly<Record<string, string>> | und
   }
 }
 
-/** What is wrong with the approval; one that has not changed its state is left alone. */
+/** What is wrong with the approval; an unchanged approval state is not validated. */
 export function validateApproval(
   annotations: Readonly<Record<string, string>> | undefined,
   old: { readonly annotations?: Readonly<Record<string, string>> } | undefined,

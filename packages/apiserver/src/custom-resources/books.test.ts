@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Answered, crds, startCrdServer } from './test-support/crd-server.ts'
 
-/** Definitions that readers of books on programming Kubernetes try, with an object that is right and some that are not. */
+/** CRDs that readers of books on programming Kubernetes try, with a valid object and some invalid ones. */
 interface Book {
   readonly group: string
   readonly version: string
@@ -18,9 +18,9 @@ interface Book {
   readonly status?: object
   readonly versionMembers?: object
   readonly sample: object
-  /** What is wrong with a spec. */
+  /** The error of a spec. */
   readonly bad?: readonly (readonly [spec: object, message: RegExp])[]
-  /** Cells of the table after the name. */
+  /** Cells of the Table after the name. */
   readonly cells?: readonly unknown[]
 }
 
@@ -158,16 +158,7 @@ const books: readonly Book[] = [
   },
 ]
 
-function definitionOf({
-  group,
-  version,
-  names,
-  scope,
-  annotations,
-  spec,
-  status,
-  versionMembers,
-}: Book): Answered {
+function crdOf({ group, version, names, scope, annotations, spec, status, versionMembers }: Book): Answered {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -194,7 +185,7 @@ describe('the custom resources of books', () => {
     const { group, version, names } = book
     it(`${names.kind} (${group}/${version}) behaves`, async () => {
       await using server = await startCrdServer()
-      assert.equal((await server.send('POST', crds, definitionOf(book))).status, 201)
+      assert.equal((await server.send('POST', crds, crdOf(book))).status, 201)
       const base = `/apis/${group}/${version}`
       const path = book.scope ? `${base}/${names.plural}` : `${base}/namespaces/default/${names.plural}`
       const make = (name: string, spec: object) => ({
@@ -237,7 +228,7 @@ describe('the custom resources of books', () => {
     for (const book of books) {
       if (!book.cells) continue
       await using server = await startCrdServer()
-      await server.send('POST', crds, definitionOf(book))
+      await server.send('POST', crds, crdOf(book))
       const { group, version, names } = book
       const path = book.scope
         ? `/apis/${group}/${version}/${names.plural}`
@@ -255,10 +246,10 @@ describe('the custom resources of books', () => {
     }
   })
 
-  it('say in the error that a group of Kubernetes needs an approval', async () => {
+  it('explain in the error that a protected group needs an approval', async () => {
     await using server = await startCrdServer()
     const { annotations: _, ...network } = books[1]!
-    const { status, body } = await server.send('POST', crds, definitionOf(network))
+    const { status, body } = await server.send('POST', crds, crdOf(network))
     assert.equal(status, 422)
     assert.match(
       body.message,
@@ -266,9 +257,9 @@ describe('the custom resources of books', () => {
     )
   })
 
-  it('keep an object that has a finalizer until somebody takes it out', async () => {
+  it('keep an object with a finalizer until a controller removes it', async () => {
     await using server = await startCrdServer()
-    await server.send('POST', crds, definitionOf(books[2]!))
+    await server.send('POST', crds, crdOf(books[2]!))
     const path = '/apis/demo.example.com/v1/namespaces/default/demos'
     await server.send('POST', path, {
       apiVersion: 'demo.example.com/v1',

@@ -5,9 +5,14 @@ import { checkStructural } from '@coxswain/apimachinery/schema'
 import { setCondition as upsertCondition } from '@coxswain/kinds'
 import { isProtectedGroup, readApproval } from './approval.ts'
 import { isReadableBundle } from './conversion.ts'
-import type { CrdCondition } from './crd-condition.ts'
-import { type Definition, isShared, versionsOf } from './definition.ts'
-import { acceptNames, type TakenNames } from './names.ts'
+import { type Crd, type CrdNames, isShared, versionsOf } from './crd.ts'
+
+export interface CrdCondition {
+  readonly type: string
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
 
 interface StoredCondition extends CrdCondition {
   readonly lastTransitionTime: string
@@ -17,7 +22,7 @@ function conditionsOf(status: JsonObject | undefined): readonly StoredCondition[
   return (status?.conditions ?? []) as StoredCondition[]
 }
 
-/** Sets a condition; the time of transition changes only with its status. */
+/** Sets a condition; lastTransitionTime changes only with its status. */
 export function setCondition(status: JsonObject, condition: CrdCondition, now: string): void {
   const { type, status: value, reason, message } = condition
   const next = { type, status: value, lastTransitionTime: now, reason, message }
@@ -35,14 +40,9 @@ export function isConditionTrue(status: JsonObject | undefined, type: string): b
   return conditionsOf(status).some(found => found.type === type && found.status === 'True')
 }
 
-/** Accepts what names can be accepted. A definition that was established stays so. `taken` is asked when names changed. */
-export function setNames(
-  definition: Definition,
-  status: JsonObject,
-  taken: () => TakenNames,
-  now: string,
-): void {
-  const wanted = definition.spec.names ?? {}
+/** Accepts the names that do not conflict. An established CRD stays established. `taken` is called when names changed. */
+export function setNames(crd: Crd, status: JsonObject, taken: () => TakenNames, now: string): void {
+  const wanted = crd.spec.names ?? {}
   const held = (status.acceptedNames ?? {}) as typeof wanted
   if (deepEqual(wanted, held)) return
   const { accepted, condition } = acceptNames(wanted, held, taken())
@@ -62,10 +62,10 @@ export function setNames(
   )
 }
 
-/** Establishes a definition whose names are accepted, unless its conversion webhook could never be called. */
-export function setEstablished(definition: Definition, status: JsonObject, now: string): void {
+/** Establishes a CRD whose names are accepted, unless its conversion webhook could never be called. */
+export function setEstablished(crd: Crd, status: JsonObject, now: string): void {
   if (!isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) return
-  const webhook = definition.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
+  const webhook = crd.spec.conversion?.webhook as { clientConfig?: JsonObject } | undefined
   const bundle = webhook?.clientConfig?.caBundle
   const usable = !bundle || isReadableBundle(bundle)
   setCondition(
@@ -94,18 +94,18 @@ const approvals = {
   invalid: { status: 'False', reason: 'InvalidAnnotation' },
 } as const
 
-/** Says of a definition in a group of the Kubernetes project whether somebody agreed to it. */
-export function setApproval(definition: Definition, status: JsonObject, now: string): void {
+/** Reports whether a CRD in a protected group of the Kubernetes project was approved. */
+export function setApproval(crd: Crd, status: JsonObject, now: string): void {
   const type = 'KubernetesAPIApprovalPolicyConformant'
-  if (!isProtectedGroup(definition.spec.group ?? '')) return
-  const { state, reason: message } = readApproval(definition.metadata.annotations)
+  if (!isProtectedGroup(crd.spec.group ?? '')) return
+  const { state, reason: message } = readApproval(crd.metadata.annotations)
   setCondition(status, { type, ...approvals[state], message }, now)
 }
 
-/** Says what keeps a schema from being structural: only definitions from before the rule have something to say. */
-export function setNonStructural(definition: Definition, status: JsonObject, now: string): void {
+/** Reports what keeps a schema from being structural: only CRDs stored before that became a requirement have it. */
+export function setNonStructural(crd: Crd, status: JsonObject, now: string): void {
   const type = 'NonStructuralSchema'
-  const { spec } = definition
+  const { spec } = crd
   const versions = versionsOf(spec)
   const shared = isShared(spec, 'schema')
   const errors: FieldError[] = (shared ? versions.slice(0, 1) : versions).flatMap(({ schema }, index) => {
@@ -123,4 +123,74 @@ export function setNonStructural(definition: Definition, status: JsonObject, now
       { type, status: 'True', reason: 'Violations', message: field.aggregate(errors) },
       now,
     )
+}
+
+/** Names that other CRDs of the same group hold. */
+export interface TakenNames {
+  readonly resources: ReadonlySet<string>
+  readonly kinds: ReadonlySet<string>
+}
+
+/** The union of the names of several CRDs. */
+export function takenNames(accepted: Iterable<CrdNames>): TakenNames {
+  const resources = new Set<string>()
+  const kinds = new Set<string>()
+  for (const { plural, singular, shortNames = [], kind, listKind } of accepted) {
+    for (const name of [plural, singular, ...shortNames]) if (name) resources.add(name)
+    for (const name of [kind, listKind]) if (name) kinds.add(name)
+  }
+  return { resources, kinds }
+}
+
+export interface NameVerdict {
+  /** The names the CRD is served under: the requested ones, except those that other CRDs hold. */
+  readonly accepted: CrdNames
+  readonly condition: CrdCondition
+}
+
+/** Accepts the requested names that no other CRD holds, and keeps those accepted before. Reports the last conflict. */
+export function acceptNames(wanted: CrdNames, held: CrdNames, { resources, kinds }: TakenNames): NameVerdict {
+  const accepted: Record<string, unknown> = {
+    plural: held.plural ?? '',
+    singular: held.singular,
+    shortNames: held.shortNames,
+    kind: held.kind ?? '',
+    listKind: held.listKind,
+  }
+  let conflict: { readonly reason: string; readonly message: string } | undefined
+  const grant = (name: 'plural' | 'singular' | 'kind' | 'listKind', taken: ReadonlySet<string>) => {
+    const value = wanted[name] ?? ''
+    if (value === (held[name] ?? '') || !taken.has(value)) accepted[name] = value
+    else conflict = { reason: `${name[0]!.toUpperCase()}${name.slice(1)}Conflict`, message: inUse(value) }
+  }
+  grant('plural', resources)
+  grant('singular', resources)
+  if (!deepEqual(wanted.shortNames, held.shortNames)) {
+    const own = new Set(held.shortNames)
+    const refused = (wanted.shortNames ?? []).filter(name => !own.has(name) && resources.has(name))
+    const messages = [...new Set(refused.map(inUse))]
+    if (messages.length === 0) accepted.shortNames = wanted.shortNames
+    else {
+      const message = messages.length === 1 ? messages[0]! : `[${messages.join(', ')}]`
+      conflict = { reason: 'ShortNamesConflict', message }
+    }
+  }
+  grant('kind', kinds)
+  grant('listKind', kinds)
+  accepted.categories = wanted.categories
+  for (const name of Object.keys(accepted)) if (!accepted[name] && !isRequired(name)) delete accepted[name]
+  return {
+    accepted: accepted as CrdNames,
+    condition: conflict
+      ? { type: 'NamesAccepted', status: 'False', ...conflict }
+      : { type: 'NamesAccepted', status: 'True', reason: 'NoConflicts', message: 'no conflicts found' },
+  }
+}
+
+function isRequired(name: string): boolean {
+  return name === 'plural' || name === 'kind'
+}
+
+function inUse(name: string): string {
+  return `${JSON.stringify(name)} is already in use`
 }

@@ -6,8 +6,7 @@ import type { ConvertAll } from '@coxswain/strategies'
 import { ControlLoop } from '../cache/control-loop.ts'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
-import type { Registry } from '../registry/registry.ts'
-import { createServedResource, type ServedResource } from '../registry/served-resource.ts'
+import { createServedResource, type Registry, type ServedResource } from '../registry/registry.ts'
 import { deleteObject } from '../write/delete.ts'
 import type { DeletePorts } from '../write/deletion.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
@@ -21,12 +20,12 @@ import {
   setEstablished,
   setNames,
   setNonStructural,
+  type TakenNames,
+  takenNames,
 } from './conditions.ts'
-import { createCustomConventions } from './conventions.ts'
+import { createCustomConventions, createStaleReader } from './conventions.ts'
+import { type CrdNames, readCrd } from './crd.ts'
 import { createCustomStrategy } from './custom-strategy.ts'
-import { type DefinitionNames, readDefinition } from './definition.ts'
-import { type TakenNames, takenNames } from './names.ts'
-import { createStaleReader } from './stale-objects.ts'
 import { cleanupFinalizer } from './strategy.ts'
 import { type ConversionWebhook, type ConverterPorts, createWebhookConverter } from './webhook-converter.ts'
 
@@ -36,65 +35,65 @@ export interface CrdPorts extends DeletePorts, ConverterPorts {
   readonly registry: Registry
 }
 
-const definitionsKey = '/apiextensions.k8s.io/customresourcedefinitions/'
+const crdPrefix = '/apiextensions.k8s.io/customresourcedefinitions/'
 
-/** Requests that began before a schema changed may still write under the old one; none of them lives longer. */
+/** Requests that began before a schema change may still write under the old schema; none of them lasts longer. */
 const longestRequest = 60_000
 
-/** Who deletes the objects of a definition that goes. */
+/** The user that deletes the objects of a terminating CRD. */
 const finalizer = { name: 'system:apiserver', groups: ['system:masters'] }
 
-/** A definition as it was when it was put up. */
+/** A CRD as it was when it was last served. */
 interface Serving {
   readonly resource: ServedResource
   readonly spec: unknown
   readonly names: unknown
-  /** Ends the time in which writes under an earlier schema may come. */
+  /** Ends the time in which writes under an earlier schema may arrive. */
   readonly settling: Timer | undefined
 }
 
 interface AcceptedNames {
   readonly group: string
-  readonly names: DefinitionNames
+  readonly names: CrdNames
 }
 
 /**
- * Turns CustomResourceDefinitions into served resources: accepts their names, marks them established, follows their
- * changes, and empties them before they go.
+ * Turns CustomResourceDefinitions into served resources: accepts their names, establishes them, follows their
+ * changes, and deletes their objects before they are deleted.
  */
 export class CrdController {
   readonly #ports: CrdPorts
-  readonly #definitions: ServedResource
+  readonly #crds: ServedResource
   readonly #served = new Map<string, Serving>()
-  /** Definitions whose objects are being deleted: what tells when the last one is gone. */
+  /** Terminating CRDs whose objects are being deleted, with the watcher that notices when the last one was deleted. */
   readonly #emptying = new Map<string, CacheWatcher>()
-  /** Definitions that want names which others have. */
+  /** CRDs that wait for names which other CRDs hold. */
   readonly #waiting = new Set<string>()
-  /** What each version of a definition holds: definitions are large, and every new one looks at its whole group. */
+  /** The accepted names of each version of a CRD: CRDs are large, and every new one checks its whole group. */
   readonly #accepted = new WeakMap<StoredObject, AcceptedNames>()
   readonly #loop: ControlLoop
-  /** Not while what was there before is being put up again. */
+  /** False while CRDs that were served before are loaded. */
   #running = false
 
-  constructor(ports: CrdPorts, definitions: ServedResource) {
+  constructor(ports: CrdPorts, crds: ServedResource) {
     this.#ports = ports
-    this.#definitions = definitions
+    this.#crds = crds
     this.#loop = new ControlLoop(ports, {
       name: 'custom-resource-definitions',
-      prefixes: [definitions.cache.prefix],
+      prefixes: [crds.cache.prefix],
       reconcile: name => this.#reconcile(name).catch(ignoreDeleted),
     })
   }
 
-  /** Serves what is established already. For the start, before the server is ready. */
+  /** Serves CRDs that are already established. For the start, before the server is ready. */
   loadEstablished(): void {
-    for (const stored of this.#definitions.cache.list()) {
-      const definition = stored.parse()
-      if (isConditionTrue(definition.status as JsonObject, 'Established')) this.#serve(definition)
+    for (const stored of this.#crds.cache.list()) {
+      const crd = stored.parse()
+      if (isConditionTrue(crd.status as JsonObject, 'Established')) this.#serve(crd)
     }
   }
 
-  /** Follows the definitions until `signal` aborts. */
+  /** Reconciles CRDs until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
     this.#running = true
     try {
@@ -105,24 +104,24 @@ export class CrdController {
   }
 
   async #reconcile(name: string): Promise<void> {
-    const stored = this.#definitions.cache.get(definitionsKey + name)
+    const stored = this.#crds.cache.get(crdPrefix + name)
     if (!stored) {
       this.#withdraw(name)
       return
     }
-    const definition = stored.parse()
-    if (metadataOf(definition).deletionTimestamp) {
-      await this.#finalize(name, definition)
+    const crd = stored.parse()
+    if (metadataOf(crd).deletionTimestamp) {
+      await this.#finalize(name, crd)
       return
     }
-    const status = definition.status as JsonObject | undefined
+    const status = crd.status as JsonObject | undefined
     const now = formatTime(this.#ports.env.clock.now())
-    // It is served before anybody is told that it is established, but not before it has its names.
+    // A CRD is served before it is reported as established, but not before its names are accepted.
     if (isConditionTrue(status, 'NamesAccepted') || isConditionTrue(status, 'Established')) {
-      this.#serve(definition)
+      this.#serve(crd)
     }
     const { changed } = await this.#change(name, current => {
-      const read = readDefinition(current)
+      const read = readCrd(current)
       const currentStatus = childObject(current, 'status')
       setNames(read, currentStatus, () => this.#taken(name, read.spec.group ?? ''), now)
       if (isConditionTrue(currentStatus, 'NamesAccepted')) this.#waiting.delete(name)
@@ -130,18 +129,18 @@ export class CrdController {
       setApproval(read, currentStatus, now)
       setNonStructural(read, currentStatus, now)
     })
-    // The change comes back as an event; what it made possible is done then.
+    // The write comes back as a watch event, which continues from there.
     if (changed) this.#reconsiderGroup(name)
     else
       await this.#change(name, current => {
-        setEstablished(readDefinition(current), childObject(current, 'status'), now)
+        setEstablished(readCrd(current), childObject(current, 'status'), now)
       })
   }
 
-  /** The names that other definitions of the group hold. */
+  /** The names that other CRDs of the group hold. */
   #taken(self: string, group: string): TakenNames {
-    const held: DefinitionNames[] = []
-    for (const stored of this.#definitions.cache.list()) {
+    const held: CrdNames[] = []
+    for (const stored of this.#crds.cache.list()) {
       if (stored.name === self || !stored.name.endsWith(`.${group}`)) continue
       const accepted = this.#acceptedNames(stored)
       if (accepted.group === group) held.push(accepted.names)
@@ -153,26 +152,26 @@ export class CrdController {
     let accepted = this.#accepted.get(stored)
     if (!accepted) {
       const { spec, status } = stored.parse() as { spec?: { group?: string }; status?: JsonObject }
-      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as DefinitionNames }
+      accepted = { group: spec?.group ?? '', names: (status?.acceptedNames ?? {}) as CrdNames }
       this.#accepted.set(stored, accepted)
     }
     return accepted
   }
 
-  /** A definition may have let go of names that others in its group wait for. */
+  /** A CRD may have released names that other CRDs of its group wait for. */
   #reconsiderGroup(self: string): void {
     const group = self.slice(self.indexOf('.'))
     for (const name of this.#waiting) if (name !== self && name.endsWith(group)) this.#loop.add(name)
   }
 
-  #serve(definition: JsonObject): void {
-    const { name } = metadataOf(definition) as { name: string }
-    const spec = definition.spec as JsonObject
-    const names = (definition.status as JsonObject).acceptedNames
+  #serve(crd: JsonObject): void {
+    const { name } = metadataOf(crd) as { name: string }
+    const spec = crd.spec as JsonObject
+    const names = (crd.status as JsonObject).acceptedNames
     const before = this.#served.get(name)
     if (before && deepEqual(before.spec, spec) && deepEqual(before.names, names)) return
     const info = resourceInfoFromCrd({
-      ...definition,
+      ...crd,
       spec: { ...spec, names },
     } as unknown as CustomResourceDefinition)
     const { registry, cache, env } = this.#ports
@@ -187,7 +186,7 @@ export class CrdController {
     })
     registry.add(resource)
     before?.settling?.cancel()
-    // Watches begin anew: what was told before may not be what objects look like now.
+    // History starts over: earlier events may not match the schema that objects have now.
     if (this.#running) resource.cache.forgetHistory(cache.revision)
     let settling: Timer | undefined
     if (before) {
@@ -195,8 +194,8 @@ export class CrdController {
       settling = env.clock.after(longestRequest, () => resource.cache.setReader(undefined))
       resource.cache.endWatches()
     } else {
-      // Written before the last change of the definition: perhaps under another schema.
-      const { resourceVersion = '0' } = metadataOf(definition)
+      // Written before the last change of the CRD, so perhaps under another schema.
+      const { resourceVersion = '0' } = metadataOf(crd)
       resource.cache.setReader(createStaleReader(resource, Number(resourceVersion)))
       resource.cache.setReader(undefined)
     }
@@ -224,9 +223,9 @@ export class CrdController {
     cache.endWatches()
   }
 
-  /** Deletes every object of the definition; lets the definition go when the last one has gone. */
-  async #finalize(name: string, definition: JsonObject): Promise<void> {
-    if (!metadataOf(definition).finalizers?.includes(cleanupFinalizer)) return
+  /** Deletes every object of the CRD, and then removes the CRD's finalizer. */
+  async #finalize(name: string, crd: JsonObject): Promise<void> {
+    if (!metadataOf(crd).finalizers?.includes(cleanupFinalizer)) return
     const now = formatTime(this.#ports.env.clock.now())
     const setTerminating = (status: 'True' | 'False', reason: string, message: string) =>
       this.#change(name, current =>
@@ -285,25 +284,22 @@ export class CrdController {
     this.#emptying.delete(name)
   }
 
-  /** Changes a definition in the store. Says whether that made a difference. */
-  async #change(
-    name: string,
-    change: (definition: JsonObject) => void,
-  ): Promise<{ readonly changed: boolean }> {
+  /** Updates a CRD in the store. Returns whether that changed anything. */
+  async #change(name: string, change: (crd: JsonObject) => void): Promise<{ readonly changed: boolean }> {
     let before: unknown
     const result = await guaranteedUpdate(this.#ports, {
-      endpoint: { resource: this.#definitions, version: this.#definitions.storageVersion },
+      endpoint: { resource: this.#crds, version: this.#crds.storageVersion },
       namespace: '',
       name,
       dryRun: false,
       conditional: () => false,
-      change: async definition => {
-        before = metadataOf(definition).resourceVersion
-        change(definition)
-        const { deletionTimestamp, finalizers } = metadataOf(definition)
+      change: async crd => {
+        before = metadataOf(crd).resourceVersion
+        change(crd)
+        const { deletionTimestamp, finalizers } = metadataOf(crd)
         return deletionTimestamp && !finalizers
-          ? { type: 'delete', object: definition }
-          : { type: 'put', object: definition }
+          ? { type: 'delete', object: crd }
+          : { type: 'put', object: crd }
       },
     })
     return { changed: !('revision' in result) || String(result.revision) !== before }

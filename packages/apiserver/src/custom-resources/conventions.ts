@@ -1,11 +1,13 @@
 import { decodeObjectMeta } from '@coxswain/api'
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
+import { deepClone, deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { newBadRequest, newInvalid, newMethodNotSupported, newNotFound } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
+import type { ObjectReader } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
 import type {
   BodyConventions,
   DecodedBody,
@@ -17,8 +19,8 @@ import type {
 } from '../registry/conventions.ts'
 import { badBody, checkApiVersion, undecodable, unrecognized } from '../registry/decode-errors.ts'
 import { applyPatch, jsonPatch, mergePatch } from '../registry/media-types.ts'
+import { apiVersionOf, type ServedResource } from '../registry/registry.ts'
 import { customScale } from '../registry/scale-conventions.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
 import { unknownResource } from '../request/response.ts'
 import { runRules } from './rule-run.ts'
 import { findSkippedRules, hasRules } from './rules.ts'
@@ -26,12 +28,12 @@ import { findSkippedRules, hasRules } from './rules.ts'
 const bodies: BodyConventions = { protobuf: false, mergesRepeated: false }
 const patchTypes = [jsonPatch, mergePatch, applyPatch]
 
-/** How the resources of CustomResourceDefinitions behave: what built-in kinds have in their types stands in their schemas. */
+/** Conventions of custom resources: their schema takes the place of a built-in kind's Go type. */
 export function createCustomConventions({ group, resource, versions }: ResourceInfo): ResourceConventions {
   return {
     inScheme: false,
     routing: {
-      // Their paths are not the router's: where one does not lead anywhere, nothing is known of it.
+      // Errors may name paths that do not resolve to a schema.
       hidesWrongScope: true,
       ignoresCreateName: true,
       unsupportedVerb: (endpoint, verb) => newMethodNotSupported(endpoint.resource.info, verb),
@@ -73,7 +75,7 @@ export function createCustomConventions({ group, resource, versions }: ResourceI
   }
 }
 
-/** Throws a 400 when a body does not say what it is. Whether it says the right thing is for validation to decide. */
+/** Throws a 400 when a body has no kind or apiVersion. Validation decides whether they are the right ones. */
 function checkKind(
   { resource, version }: KindVersion,
   { object, patchProblems }: DecodedBody,
@@ -111,7 +113,7 @@ function decode({ resource, version }: KindVersion, body: DecodedBody): DecodedO
   }
 }
 
-/** The schema that an object is pruned by: that of the type it names, which a patch may have changed. */
+/** The schema to prune an object by: that of its apiVersion, which a patch may have changed. */
 function schemaFor({ resource, version }: KindVersion, { apiVersion, kind }: JsonObject): Schema {
   const { group, versions } = resource.info
   if (kind !== resource.info.kind || !String(apiVersion).startsWith(`${group}/`)) return otherKind
@@ -149,7 +151,7 @@ function checkType({ resource, version }: KindVersion, object: JsonObject): void
   throw newInvalid({ group: givenGroup, kind: given.kind }, name, errors)
 }
 
-/** Of a status update the status alone is validated, as if it were all there is. */
+/** A status update validates the status alone, as if it were the whole object. */
 function validateSchema(
   schema: Schema,
   object: JsonObject,
@@ -162,7 +164,7 @@ function validateSchema(
   return compileSchema(status).validate(object.status, options)
 }
 
-/** The rules are not asked about an object that is not of the shape that they expect. */
+/** Rules are not evaluated for an object that does not have the shape they expect. */
 function validateRules(
   { context, endpoint, object, old }: RulesInput,
   found: Iterable<FieldError>,
@@ -174,4 +176,25 @@ function validateRules(
   const { errors, warnings } = runRules(schema, object, old)
   for (const text of warnings) context.warn(text)
   return errors
+}
+
+/**
+ * Reads objects that were written under an earlier schema: prunes and defaults them by the current one.
+ * Objects with a revision after `since` were written under it and stay unchanged.
+ */
+export function createStaleReader({ info }: ServedResource, since: number): ObjectReader {
+  const versions = new Map(
+    info.versions.map(version => [apiVersionOf(info.group, version.name), version] as const),
+  )
+  return (stored: StoredObject): StoredObject => {
+    if (stored.revision > since) return stored
+    const object = stored.parse()
+    const version = versions.get(object.apiVersion as string)
+    if (!version) return stored
+    const schema = compileSchema(version.schema())
+    const read = deepClone(object)
+    schema.prune(read, { resourceRoot: true })
+    schema.applyDefaults(read)
+    return deepEqual(read, object) ? stored : stored.as(read)
+  }
 }

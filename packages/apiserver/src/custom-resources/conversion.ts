@@ -8,17 +8,17 @@ import { validateClientConfig } from '@coxswain/strategies'
 
 type Findings = Generator<FieldError, void, undefined>
 
-/** The versions of ConversionReview that a server speaks. */
+/** The versions of ConversionReview that the server supports. */
 const reviewVersions = ['v1', 'v1beta1']
 
 export interface ConversionRules {
-  /** Whether one of the review versions has to be one that the server speaks. */
+  /** Whether the server must support one of the review versions. */
   readonly requireRecognizedVersion: boolean
-  /** Whether a CA bundle that cannot be read is taken. */
+  /** Whether an unparsable CA bundle is accepted. */
   readonly allowInvalidBundle: boolean
 }
 
-/** Paths are those of upstream's internal type, which knows no `webhook` member. */
+/** Paths are those of upstream's internal type, which has no `webhook` member. */
 export function* validateConversion(
   conversion: JsonObject,
   path: field.Path,
@@ -88,7 +88,7 @@ function* validateBundle(bundle: unknown, path: field.Path): Findings {
   yield field.invalid(path.child('caBundle'), bundle, detail)
 }
 
-/** Whether the base64 of a bundle holds a certificate. */
+/** Whether the base64 of a bundle contains a certificate. */
 export function isReadableBundle(bundle: unknown): boolean {
   if (typeof bundle !== 'string') return false
   const text = decodeBase64Text(bundle)

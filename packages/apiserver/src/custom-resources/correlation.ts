@@ -2,8 +2,8 @@ import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/jso
 import type { Schema } from '@coxswain/apimachinery/schema'
 
 /**
- * A value and what it was before an update, followed through the schema: by name in objects and maps, by key in lists
- * of type map. Nothing else can be told to be the same.
+ * A value and its old value in an update, correlated through the schema: by name in objects and maps, by key in lists
+ * of type map. Other values cannot be correlated.
  */
 export class Correlation {
   readonly #value: unknown
@@ -57,7 +57,7 @@ export class Correlation {
     return found && new Correlation(value[index], found, items)
   }
 
-  /** Whether nothing has changed here. What the schema does not know counts as changed, as upstream has it. */
+  /** Whether the value is unchanged. Fields outside the schema count as changed, as upstream. */
   get isUnchanged(): boolean {
     this.#equal ??= this.#compare()
     return this.#equal
@@ -79,7 +79,7 @@ export class Correlation {
   }
 }
 
-/** Finds the item of a list of type map that has the same keys; the first one where several have. */
+/** Finds the item of a list of type map with the same keys; the first of several. */
 export function itemsByKey(
   schema: Schema,
   items: readonly unknown[],

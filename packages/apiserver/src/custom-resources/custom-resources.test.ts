@@ -32,7 +32,7 @@ async function start() {
   }
   return {
     world,
-    /** The answer as JSON, after everything that it set off has happened. */
+    /** The response as JSON, once everything it triggered has happened. */
     async send(method: string, url: string, body?: unknown, type?: string) {
       const answer = await request(method, url, body, type)
       await world.settle()
@@ -55,7 +55,7 @@ const open = {
   properties: { spec: { type: 'object', properties: { a: { type: 'string' } } } },
 }
 
-function definition(plural = 'things', kind = 'Thing', openAPIV3Schema: unknown = open) {
+function crd(plural = 'things', kind = 'Thing', openAPIV3Schema: unknown = open) {
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -88,7 +88,7 @@ const conditions = (body: { status: { conditions: Condition[] } }) =>
 describe('custom resource definitions', () => {
   it('are established once their names are accepted, and served from then on', async () => {
     await using server = await start()
-    const created = await server.send('POST', crds, definition())
+    const created = await server.send('POST', crds, crd())
     assert.equal(created.body.status.conditions, null)
     const { body } = await server.send('GET', `${crds}/things.example.com`)
     assert.deepEqual(conditions(body), {
@@ -98,10 +98,10 @@ describe('custom resource definitions', () => {
     assert.equal((await server.send('POST', things, thing('one'))).status, 201)
   })
 
-  it('wait for names that another one has, and take them when it goes', async () => {
+  it('wait for names that another CRD holds, and take them when it is deleted', async () => {
     await using server = await start()
-    await server.send('POST', crds, definition())
-    await server.send('POST', crds, definition('others', 'Thing'))
+    await server.send('POST', crds, crd())
+    await server.send('POST', crds, crd('others', 'Thing'))
     const path = `${crds}/others.example.com`
     assert.deepEqual(conditions((await server.send('GET', path)).body), {
       NamesAccepted: 'False ListKindConflict',
@@ -114,10 +114,10 @@ describe('custom resource definitions', () => {
     })
   })
 
-  it('show objects that were stored under an older schema by the new one, and store them so when asked', async () => {
+  it('show objects stored under an older schema by the new one, and store them so with the next write', async () => {
     await using server = await start()
     const free = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
-    await server.send('POST', crds, definition('things', 'Thing', free))
+    await server.send('POST', crds, crd('things', 'Thing', free))
     const { body: stored } = await server.send('POST', things, thing('one'))
     assert.deepEqual(stored.spec, { a: 'x', b: 'y' })
     const spec = {
@@ -149,9 +149,9 @@ describe('custom resource definitions', () => {
     assert.deepEqual((await server.send('GET', `${things}/one`)).body.spec, { a: 'x', c: 'z' })
   })
 
-  it('delete their objects first, wait for finalizers, and take no new objects meanwhile', async () => {
+  it('delete their objects first, wait for finalizers, and reject new objects meanwhile', async () => {
     await using server = await start()
-    await server.send('POST', crds, definition())
+    await server.send('POST', crds, crd())
     await server.send('POST', things, thing('free'))
     await server.send('POST', things, thing('held', { finalizers: ['example.com/hold'] }))
     await server.send('DELETE', `${crds}/things.example.com`)
@@ -168,7 +168,7 @@ describe('custom resource definitions', () => {
 
   it('end the watches of their objects when their schema changes, not when their labels do', async () => {
     await using server = await start()
-    await server.send('POST', crds, definition())
+    await server.send('POST', crds, crd())
     const events = (await server.watch(`${things}?watch=1`))[Symbol.asyncIterator]()
     let ended = false
     const done = events.next().then(({ done: isDone }) => {
@@ -181,16 +181,16 @@ describe('custom resource definitions', () => {
     await server.send(
       'PATCH',
       path,
-      { spec: definition('things', 'Thing', { ...open, description: 'x' }).spec },
+      { spec: crd('things', 'Thing', { ...open, description: 'x' }).spec },
       merge,
     )
     await done
     assert.equal(ended, true)
   })
 
-  it('refuse an update without a version and an object of another kind', async () => {
+  it('reject an update without a resourceVersion and an object of another kind', async () => {
     await using server = await start()
-    await server.send('POST', crds, definition())
+    await server.send('POST', crds, crd())
     await server.send('POST', things, thing('one'))
     const { body: unversioned } = await server.send('PUT', `${things}/one`, thing('one'))
     assert.deepEqual(unversioned.details.causes[0].field, 'metadata.resourceVersion')

@@ -10,13 +10,13 @@ import type { ConvertAll, Strategy } from '@coxswain/strategies'
 type Findings = Generator<FieldError, void, undefined>
 
 export interface CustomStrategyOptions {
-  /** Whether the definition is on its way out. */
+  /** Whether the CRD is terminating. */
   readonly isTerminating: () => boolean
-  /** @default versions differ in nothing but their schemas */
+  /** @default versions differ only in their schemas */
   readonly convertAll?: ConvertAll | undefined
 }
 
-/** The rules of custom objects beyond their schema. */
+/** The strategy of custom resources, beyond their schema. */
 export function createCustomStrategy(info: ResourceInfo, options: CustomStrategyOptions): Strategy {
   const { isTerminating, convertAll } = options
   const scaleOf = (object: JsonObject) =>
@@ -60,7 +60,7 @@ function* validateScaleStatus(object: JsonObject, scale: ScalePaths): Findings {
   }
 }
 
-/** Upstream's path is the whole text, dot and all. */
+/** Upstream's path is the whole text, including the leading dot. */
 function* validateReplicas(object: JsonObject, path: string): Findings {
   const at = field.Path.of(path)
   const found = follow(object, path)
@@ -76,7 +76,7 @@ function* validateReplicas(object: JsonObject, path: string): Findings {
   else if (value > maxInt32) yield field.invalid(at, value, `should be less than or equal to ${maxInt32}`)
 }
 
-/** The value at a path of names; undefined when there is none, a problem when something on the way is no object. */
+/** The value at a field path; undefined when there is none, an error text when a parent is not an object. */
 function follow(
   object: JsonObject,
   path: string,
@@ -95,7 +95,7 @@ function follow(
   return { value }
 }
 
-/** In the words of Go's accessors for untyped objects. */
+/** The messages of Go's accessors for unstructured objects. */
 function accessorError(path: string, value: unknown, expected: string): string {
   return `${path} accessor error: ${goPrint(value)} is of the type ${goType(value)}, expected ${expected}`
 }
@@ -111,17 +111,17 @@ function goType(value: unknown): string {
 
 const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
 
-/** New finalizers without a domain work, but two controllers may choose the same. */
+/** New finalizers without a domain work, but two controllers may choose the same name. */
 function finalizerWarnings(object: JsonObject, old: JsonObject | undefined): string[] {
   const before = new Set(finalizersOf(old))
   const added = [...new Set(finalizersOf(object))].filter(name => !before.has(name)).sort()
   return added.flatMap(name => {
-    const told = (message: string) => `metadata.finalizers: ${JSON.stringify(name)}: ${message}`
-    const warnings = isQualifiedName(name).map(told)
+    const warningOf = (message: string) => `metadata.finalizers: ${JSON.stringify(name)}: ${message}`
+    const warnings = isQualifiedName(name).map(warningOf)
     if (!name.includes('/') && !standardFinalizers.has(name)) {
       const how = name.includes('.') ? 'name including a path (/)' : 'name'
       const advice = `prefer a domain-qualified finalizer ${how} to avoid accidental conflicts with other finalizer writers`
-      warnings.push(told(advice))
+      warnings.push(warningOf(advice))
     }
     return warnings
   })

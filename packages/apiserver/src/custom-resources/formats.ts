@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { eachSchema, isShared, readDefinition, versionsOf } from './definition.ts'
+import { eachSchema, isShared, readCrd, versionsOf } from './crd.ts'
 
-/** The formats of strings that mean something, without their dashes. */
+/** The supported string formats, without dashes. */
 const stringFormats = new Set([
   'bsonobjectid',
   'uri',
@@ -37,14 +37,14 @@ function isRecognized(format: string, type: string | undefined): boolean {
   return type === 'number' && (format === 'float' || format === 'double')
 }
 
-/** Formats of a definition that no server knows, in the order found; those of the old definition are forgiven. */
+/** Formats of a CRD that are not supported, in the order found; those of the old CRD are ignored. */
 export function unrecognizedFormats(object: JsonObject, old: JsonObject | undefined): string[] {
   const known = new Set(old ? formatsOf(old) : [])
   return formatsOf(object).filter(format => !known.has(format))
 }
 
 function formatsOf(object: JsonObject): string[] {
-  const { spec } = readDefinition(object)
+  const { spec } = readCrd(object)
   const versions = versionsOf(spec)
   const formats: string[] = []
   for (const { schema } of isShared(spec, 'schema') ? versions.slice(0, 1) : versions) {

@@ -7,7 +7,7 @@ import type { Clock } from '@coxswain/kit'
 import { compileAhead } from './ahead.ts'
 import { checkRules } from './rule-checks.ts'
 import { runRules } from './rule-run.ts'
-import { crds, startCrdServer, thingDefinition } from './test-support/crd-server.ts'
+import { crds, startCrdServer, thingCrd } from './test-support/crd-server.ts'
 
 const rules = 'x-kubernetes-validations'
 
@@ -23,7 +23,7 @@ function nested(levels: number, wrap: (inner: object) => object): object {
 
 const rooted = (spec: object): Schema => ({ type: 'object', properties: { spec } }) as Schema
 
-/** Every look at it is a millisecond later. Counts how often work was interrupted. */
+/** Advances a millisecond with every read. Counts how often work yielded. */
 function tickingClock(): { readonly clock: Clock; readonly sleeps: () => number } {
   let now = 0
   let sleeps = 0
@@ -34,13 +34,13 @@ function tickingClock(): { readonly clock: Clock; readonly sleeps: () => number 
   return { clock, sleeps: () => sleeps }
 }
 
-describe('hostile definitions', () => {
-  it('of a megabyte and 10,000 properties are taken and served', async () => {
+describe('hostile CRDs', () => {
+  it('of a megabyte and 10,000 properties are accepted and served', async () => {
     await using server = await startCrdServer()
     const many = properties(10_000, () => ({ type: 'string', description: 'x'.repeat(70) }))
-    const definition = JSON.stringify(thingDefinition(rooted({ type: 'object', properties: many })))
-    assert.ok(definition.length > 1_000_000)
-    assert.equal((await server.send('POST', crds, definition)).status, 201)
+    const crd = JSON.stringify(thingCrd(rooted({ type: 'object', properties: many })))
+    assert.ok(crd.length > 1_000_000)
+    assert.equal((await server.send('POST', crds, crd)).status, 201)
     const thing = {
       apiVersion: 'example.com/v1',
       kind: 'Thing',
@@ -51,11 +51,11 @@ describe('hostile definitions', () => {
     assert.deepEqual([status, body.spec], [201, { p9999: 'y' }])
   })
 
-  it('over three megabytes are refused', async () => {
+  it('over three megabytes are rejected', async () => {
     await using server = await startCrdServer()
     const many = properties(40_000, () => ({ type: 'string', description: 'x'.repeat(70) }))
-    const definition = thingDefinition(rooted({ type: 'object', properties: many }))
-    assert.equal((await server.send('POST', crds, definition)).status, 413)
+    const crd = thingCrd(rooted({ type: 'object', properties: many }))
+    assert.equal((await server.send('POST', crds, crd)).status, 413)
   })
 
   const wraps: readonly (readonly [string, (inner: object) => object])[] = [
@@ -65,12 +65,12 @@ describe('hostile definitions', () => {
     ['maps', inner => ({ type: 'object', additionalProperties: inner })],
   ]
   for (const [name, wrap] of wraps) {
-    it(`are refused when ${name} are nested too deeply, and the server goes on`, async () => {
+    it(`are rejected when ${name} are nested too deeply, and the server continues`, async () => {
       await using server = await startCrdServer()
-      const kept = await server.send('POST', crds, thingDefinition(rooted(nested(100, wraps[0]![1]))))
+      const kept = await server.send('POST', crds, thingCrd(rooted(nested(100, wraps[0]![1]))))
       assert.equal(kept.status, 201)
       for (const levels of [600, 1200, 4000]) {
-        const text = JSON.stringify(thingDefinition(rooted({}))).replace(
+        const text = JSON.stringify(thingCrd(rooted({}))).replace(
           '"spec":{}',
           () => `"spec":${deepText(levels, wrap)}`,
         )
@@ -81,7 +81,7 @@ describe('hostile definitions', () => {
     })
   }
 
-  it('have patterns that take linear time, and none that RE2 does not know', () => {
+  it('have patterns that take linear time, and none that RE2 does not support', () => {
     const schema = rooted({ type: 'string', pattern: '^(a+)+$' })
     const text = `${'a'.repeat(100_000)}!`
     assert.equal(checkPattern('^(a+)+$'), undefined)
@@ -90,13 +90,13 @@ describe('hostile definitions', () => {
     assert.match(checkPattern('(?=x)') ?? '', /./)
     assert.match(checkPattern('(a)\\1') ?? '', /./)
     assert.match(checkPattern('((a{1,100}){1,100}){1,100}') ?? '', /./)
-    // The same pattern where nothing bounds it: 2^n steps, which 24 characters show.
+    // The same pattern without a bound: 2^n steps, which 24 characters show.
     const started = process.hrtime.bigint()
     ;/^(a+)+$/.test(`${'a'.repeat(24)}!`)
     assert.ok(process.hrtime.bigint() - started > 1_000_000n, 'the pattern is not catastrophic after all')
   })
 
-  it('have rules that are refused before they can be run', () => {
+  it('have rules that are rejected before they can be run', () => {
     const list = { type: 'array', items: { type: 'string' } }
     const cube = 'self.all(x, self.all(y, self.all(z, x + y != z)))'
     const errors = checkRules(rooted({ ...list, [rules]: [{ rule: cube }] }), field.Path.root, {
@@ -116,7 +116,7 @@ describe('hostile definitions', () => {
     }
   })
 
-  it('have rules that are cut off when they run, which without the limit would not end soon', () => {
+  it('have rules that are stopped by their budget, and would otherwise run long', () => {
     const items: Schema = { type: 'array', items: { type: 'integer' } }
     const rule = 'self.all(x, self.all(y, self.all(z, x + y + z >= 0)))'
     const values = Array.from({ length: 120 }, (_, i) => i)
@@ -129,7 +129,7 @@ describe('hostile definitions', () => {
     assert.ok(unbounded.ok && unbounded.cost > 5 * costLimits.perCall, 'the rule is not expensive after all')
   })
 
-  it('are compiled a little at a time; small ones at once', async () => {
+  it('are compiled in slices; small ones at once', async () => {
     const many = properties(500, i => ({
       type: 'string',
       maxLength: 9,
@@ -137,16 +137,16 @@ describe('hostile definitions', () => {
       [rules]: [{ rule: `self != '${i}'` }],
     }))
     const large = tickingClock()
-    await compileAhead(thingDefinition(rooted({ type: 'object', properties: many })), large.clock)
+    await compileAhead(thingCrd(rooted({ type: 'object', properties: many })), large.clock)
     assert.ok(large.sleeps() > 20, `${large.sleeps()} interruptions`)
     const small = tickingClock()
-    await compileAhead(thingDefinition(rooted({ type: 'string', pattern: '^x$' })), small.clock)
+    await compileAhead(thingCrd(rooted({ type: 'string', pattern: '^x$' })), small.clock)
     assert.equal(small.sleeps(), 0)
   })
 
   it('cannot reach the prototypes of objects', async () => {
     await using server = await startCrdServer()
-    const text = JSON.stringify(thingDefinition(rooted({ type: 'object', properties: {} })))
+    const text = JSON.stringify(thingCrd(rooted({ type: 'object', properties: {} })))
     const evil = text.replace(
       '"properties":{}',
       '"properties":{"__proto__":{"type":"string","default":"x"},"constructor":{"type":"string"}}',

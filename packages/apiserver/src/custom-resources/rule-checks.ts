@@ -8,18 +8,18 @@ import { type CompiledRule, compileRule, propertyType, RuleNode } from './rule-t
 import { rulesKey } from './rules.ts'
 
 const largestRequest = 3 * 1024 * 1024
-/** Rules that are named when all together cost too much, and how expensive one of them is at least. */
+/** How many rules are named when all together are too expensive, and the minimum cost of a named one. */
 const mostNamed = 4
 const leastNamed = costLimits.perDefinition / 100
 
 export interface RuleCheckOptions {
-  /** The schema is as it was: what was accepted before is not refused for its cost now. */
+  /** The schema is unchanged: what was accepted before is not rejected for its cost now. */
   readonly unchanged: boolean
-  /** What is wrong with the schema itself, so that rules around it are not looked at. */
+  /** Errors of the schema itself; rules around them are not checked. */
   readonly problems: readonly FieldError[]
 }
 
-/** What is wrong with the rules of a definition's schema: those that do not compile, or may cost too much. */
+/** Checks the rules of a CRD's schema: those that do not compile, or may cost too much. */
 export function checkRules(schema: Schema, path: field.Path, options: RuleCheckOptions): FieldError[] {
   const check = new RuleCheck(options)
   check.visit(schema, {
@@ -31,7 +31,7 @@ export function checkRules(schema: Schema, path: field.Path, options: RuleCheckO
   return [...check.errors, ...check.totals(path)]
 }
 
-/** The index of the first text that is not below `text`. */
+/** The index of the first text that is not less than `text`. */
 function lowerBound(sorted: readonly string[], text: string): number {
   let low = 0
   let high = sorted.length
@@ -46,16 +46,16 @@ function lowerBound(sorted: readonly string[], text: string): number {
 interface Place {
   readonly path: field.Path
   readonly type: () => SchemaType | undefined
-  /** How often there can be such a value in one object; infinite where nothing but its size limits it. */
+  /** How often such a value can occur in one object; infinite where only the object's size limits it. */
   readonly count: number
-  /** The part of the schema whose old values cannot be told from each other. */
+  /** The part of the schema whose old values cannot be correlated. */
   readonly uncorrelated: field.Path | undefined
 }
 
 class RuleCheck {
   readonly errors: FieldError[] = []
   readonly #options: RuleCheckOptions
-  /** The paths of what is wrong with the schema, in order. */
+  /** The paths of schema errors, sorted. */
   #problems: readonly string[] | undefined
   #total = 0
   #expensive: { readonly path: field.Path; readonly cost: number }[] = []
@@ -114,7 +114,7 @@ class RuleCheck {
     }
   }
 
-  /** Whether the schema is wrong at a place or below it. */
+  /** Whether the schema has an error at a path or below it. */
   #hasProblem(at: string): boolean {
     this.#problems ??= this.#options.problems.map(({ field: name }) => name).sort()
     const sorted = this.#problems
@@ -174,7 +174,7 @@ function once<T>(make: () => T): () => T {
   }
 }
 
-/** How many values a schema's children can have for one of its own. */
+/** How many child values a value of the schema can have. */
 function factorOf({ type, additionalProperties, maxProperties, maxItems }: Schema): number {
   const bound =
     type === 'array'
@@ -182,7 +182,7 @@ function factorOf({ type, additionalProperties, maxProperties, maxItems }: Schem
       : type === 'object' && additionalProperties !== undefined
         ? (maxProperties ?? Number.POSITIVE_INFINITY)
         : 1
-  return Math.max(0, Number(bound)) // beyond 2^53 it is a bigint
+  return Math.max(0, Number(bound)) // a bound beyond 2^53 is a bigint
 }
 
 function multiply(a: number, b: number): number {
@@ -191,9 +191,9 @@ function multiply(a: number, b: number): number {
 
 function tooExpensive(what: string, cost: number, limit: number): string {
   const factor = cost / limit
-  const told =
+  const shown =
     factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`
-  return `${what} exceeds budget by factor of ${told} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
+  return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
 const ruleForm = struct({
@@ -209,7 +209,7 @@ function printRule(rule: ValidationRule): field.Printed {
   return field.Printed.inOrder(ruleForm({ ...rule }))
 }
 
-/** Defaults must keep the rules too, as a new value and as one that stays. */
+/** Defaults must satisfy the rules too, as a new value and as an unchanged one. */
 export function checkDefaults(schema: Schema, path: field.Path): FieldError[] {
   const errors: FieldError[] = []
   visitDefaults(schema, path, true, { errors, budget: costLimits.perObject })

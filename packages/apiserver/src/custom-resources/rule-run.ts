@@ -7,20 +7,20 @@ import { encodeText } from '@coxswain/kit'
 import { Correlation, itemsByKey } from './correlation.ts'
 import { type CompiledRule, type RuleNode, rulesOf } from './rule-tree.ts'
 
-/** The longest text that a message expression may give, in bytes. */
+/** The longest result of a message expression, in bytes. */
 const longestMessage = 5 * 1024
 
 export interface RuleFindings {
   readonly errors: readonly FieldError[]
-  /** Rules that fail for what an update has not changed. */
+  /** Failing rules whose values an update has not changed. */
   readonly warnings: readonly string[]
-  /** What is left of the budget; negative when it ran out and rules were left out. */
+  /** The remaining budget; negative when it ran out and rules were skipped. */
   readonly budget: number
 }
 
 const noFindings: RuleFindings = { errors: [], warnings: [], budget: costLimits.perObject }
 
-/** Asks the rules of a resource's schema about an object; `old` is what it was before an update. */
+/** Evaluates the rules of a resource's schema for an object; `old` is the object before an update. */
 export function runRules(schema: Schema, object: unknown, old: unknown): RuleFindings {
   const root = rulesOf(schema)
   if (!root) return noFindings
@@ -32,7 +32,7 @@ export function runRules(schema: Schema, object: unknown, old: unknown): RuleFin
   return new RuleRun(costLimits.perObject).run(root, object, old, place)
 }
 
-/** Asks the rules of a part of a schema about a value of it, without forgiving what was so before. */
+/** Evaluates the rules of a subschema for a value, without ratcheting. */
 export function runRulesOf(
   node: RuleNode,
   value: unknown,
@@ -42,19 +42,19 @@ export function runRulesOf(
   return new RuleRun(budget).run(node, value, old, { path, current: undefined, nearest: undefined })
 }
 
-/** Where the walk is, and what tells whether the value there has changed. */
+/** The position of the walk, and how to tell whether the value there has changed. */
 interface Place {
   readonly path: field.Path
-  /** Absent where the value cannot be told to be an old one. */
+  /** Absent where the value cannot be correlated with an old one. */
   readonly current: Correlation | undefined
-  /** The value around it that can. */
+  /** The nearest enclosing value that can be correlated. */
   readonly nearest: Correlation | undefined
 }
 
 class RuleRun {
   readonly #errors: FieldError[] = []
   readonly #warnings: string[] = []
-  /** Negative when no further rules are run. */
+  /** Negative when no further rules are evaluated. */
   #budget: number
 
   constructor(budget: number) {
@@ -110,7 +110,7 @@ class RuleRun {
       if (problem !== undefined) fail(`rule compile error: ${problem}`)
       if (!program) continue
       if (compiled.usesOldSelf && old === undefined && !rule.optionalOldSelf) continue
-      // An optional oldSelf is there and has no value; null says so.
+      // An optional oldSelf without a value is null.
       const values = { self: value, oldSelf: old ?? (rule.optionalOldSelf ? null : undefined) }
       const result = program.evaluate(values)
       if (!this.#spend(result)) {
@@ -119,30 +119,30 @@ class RuleRun {
       }
       if (!result.ok) {
         const { error } = result
-        const told = ruleText(rule)
+        const source = ruleText(rule)
         if (error.startsWith('no such overload')) {
           fail(
-            `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${told}`,
+            `'${error}': call arguments did not match a supported operator, function or macro signature for rule: ${source}`,
           )
         } else if (result.costExceeded) {
           fail(
-            `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${told}`,
+            `'${error}': no further validation rules will be run due to call cost exceeds limit for rule: ${source}`,
           )
           this.#budget = -1
           return
-        } else fail(`${error} evaluating rule: ${told}`)
+        } else fail(`${error} evaluating rule: ${source}`)
       } else if (result.value !== true && !this.#refuse(node, compiled, values, place)) return
     }
   }
 
-  /** Takes what an evaluation cost off the budget. */
+  /** Deducts the cost of an evaluation from the budget. */
   #spend({ cost }: Evaluation): boolean {
     if (cost > this.#budget) this.#budget = -1
     else this.#budget -= cost
     return this.#budget >= 0
   }
 
-  /** Tells that a rule does not hold. False when no further rules are to be run. */
+  /** Reports that a rule does not hold. Returns false when no further rules are to be evaluated. */
   #refuse(
     node: RuleNode,
     compiled: CompiledRule,
@@ -181,7 +181,7 @@ class RuleRun {
 const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** Below what cannot be told to be the same, the nearest value around it decides. apiVersion and kind are never forgiven. */
+/** For a value that cannot be correlated, the nearest enclosing one decides. apiVersion and kind are never ratcheted. */
 function keyPlace(place: Place, path: field.Path, name: string): Place {
   const { current, nearest } = place
   if (!current) return { ...place, path }

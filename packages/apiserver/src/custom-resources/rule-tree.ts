@@ -10,19 +10,19 @@ import {
   typedVariable,
 } from '@coxswain/cel'
 
-/** A rule as it can be asked. What is wrong with it is told in upstream's words. */
+/** A compiled rule. Errors are in upstream's words. */
 export interface CompiledRule {
   readonly rule: ValidationRule
-  /** Absent for a rule that is empty or wrong. */
+  /** Absent for an empty or invalid rule. */
   readonly program?: Program
   readonly problem?: string
   readonly usesOldSelf: boolean
-  /** The most that one call can cost. */
+  /** The maximum cost of one evaluation. */
   readonly cost: number
   readonly message?: Program
   readonly messageProblem?: string
   readonly messageCost: number
-  /** Where errors are told, from the node that has the rule; empty for the node itself. */
+  /** The path at which errors are reported, relative to the node of the rule; empty for the node itself. */
   readonly fieldPath: string
 }
 
@@ -33,7 +33,7 @@ const compiledRules = new WeakMap<
   { readonly type: SchemaType; readonly made: CompiledRule }
 >()
 
-/** Compiles one rule of a node of a schema, once while the schema is there. */
+/** Compiles one rule of a schema node, once per schema. */
 export function compileRule(rule: ValidationRule, schema: Schema, type: SchemaType): CompiledRule {
   const known = compiledRules.get(rule)
   if (known?.type === type) return known.made
@@ -90,7 +90,7 @@ export class RuleNode {
     this.properties = below.properties
   }
 
-  /** The tree of a schema, or undefined where it has no rules. `isRoot`: the schema is that of a whole resource. */
+  /** The rule tree of a schema, or undefined when it has no rules. `isRoot`: the schema is that of a whole resource. */
   static of(schema: Schema, isRoot: boolean): RuleNode | undefined {
     return RuleNode.#make(schema, () => schemaType(schema, isRoot))
   }
@@ -124,7 +124,7 @@ export class RuleNode {
     return made
   }
 
-  /** What CEL makes of the schema here; undefined where it cannot see such values, whose rules are not asked. */
+  /** The CEL type of the schema here; undefined where CEL cannot represent it, and its rules are not evaluated. */
   get type(): SchemaType | undefined {
     return this.#type()
   }
@@ -147,7 +147,7 @@ interface Below {
   readonly properties: ReadonlyMap<string, RuleNode> | undefined
 }
 
-/** Properties whose names CEL cannot write have a type of their own. */
+/** Properties whose names cannot be written in CEL have a type of their own. */
 export function propertyType(
   name: string,
   schema: Schema,
@@ -160,7 +160,7 @@ export function propertyType(
 
 const trees = new WeakMap<Schema, { readonly root: RuleNode | undefined }>()
 
-/** The rules of a resource's schema, made once. */
+/** The rules of a resource's schema, built once. */
 export function rulesOf(schema: Schema): RuleNode | undefined {
   let tree = trees.get(schema)
   if (!tree) {

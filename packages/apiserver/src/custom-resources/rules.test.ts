@@ -5,7 +5,7 @@ import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
 import { checkDefaults, checkRules } from './rule-checks.ts'
 import { runRules } from './rule-run.ts'
 import { findSkippedRules, hasRules } from './rules.ts'
-import { startCrdServer, thingDefinition } from './test-support/crd-server.ts'
+import { startCrdServer, thingCrd } from './test-support/crd-server.ts'
 
 const text: Schema = { type: 'string', maxLength: 20 }
 const number: Schema = { type: 'integer' }
@@ -17,7 +17,7 @@ function rooted(a: Schema, ...rules: (ValidationRule | string)[]): Schema {
   return { type: 'object', properties: { spec: { type: 'object', properties: { a: ruled } } } }
 }
 
-/** What is wrong with the definition; paths from `spec.a`. */
+/** The errors of the CRD; paths from `spec.a`. */
 function problems(schema: Schema, unchanged = false): string[] {
   return checkRules(schema, field.Path.root, { unchanged, problems: [] }).map(error =>
     field
@@ -29,17 +29,17 @@ function problems(schema: Schema, unchanged = false): string[] {
 
 const of = (a: unknown) => ({ kind: 'Thing', metadata: { name: 'x' }, spec: { a } })
 
-/** What the rules say of `spec.a`, before and after a change. */
+/** The rule errors of `spec.a`, before and after a change. */
 function verdict(schema: Schema, a: unknown, old?: { readonly a: unknown }) {
   const { errors, warnings } = runRules(schema, of(a), old && of(old.a))
   return { errors: errors.map(field.formatFieldError), warnings }
 }
 
-describe('rules of definitions', () => {
+describe('rules of CRDs', () => {
   const cases: readonly (readonly [string, Schema, readonly string[]])[] = [
     ['a good rule', rooted(text, 'self.size() > 2'), []],
     [
-      'a rule that gives no boolean',
+      'a rule that does not evaluate to a boolean',
       rooted(number, 'self + 1'),
       [
         '@.rules[0].rule: Invalid value: {"Rule":"self + 1","Message":"","MessageExpression":"","Reason":null,"FieldPath":"","OptionalOldSelf":null}: cel expression must evaluate to a bool',
@@ -53,14 +53,14 @@ describe('rules of definitions', () => {
       ],
     ],
     [
-      'a message that is no text',
+      'a message that is not a string',
       rooted(number, { rule: 'self > 0', messageExpression: 'self' }),
       [
         '@.rules[0].messageExpression: Invalid value: {"Rule":"self \\u003e 0","Message":"","MessageExpression":"self","Reason":null,"FieldPath":"","OptionalOldSelf":null}: messageExpression must evaluate to a string',
       ],
     ],
     [
-      'oldSelf below a list whose items cannot be told apart',
+      'oldSelf below a list whose items cannot be correlated',
       rooted({
         type: 'array',
         maxItems: 3,
@@ -82,7 +82,7 @@ describe('rules of definitions', () => {
     ],
   ]
   for (const [name, schema, expected] of cases)
-    it(`judge ${name}`, () => assert.deepEqual(problems(schema), expected))
+    it(`validate ${name}`, () => assert.deepEqual(problems(schema), expected))
 
   it('may be inside a list of type map, where items have keys', () => {
     const items: Schema = {
@@ -95,7 +95,7 @@ describe('rules of definitions', () => {
     assert.deepEqual(problems(rooted({ type: 'array', maxItems: 9, items, ...list })), [])
   })
 
-  it('are refused for their cost alone and together, unless the schema is as it was', () => {
+  it('are rejected for their cost alone and together, unless the schema is unchanged', () => {
     const items: Schema = { type: 'string' }
     const costly = rooted({ type: 'array', items }, 'self.all(x, x.contains("a"))')
     const [own, share, total, ...others] = problems(costly)
@@ -115,7 +115,7 @@ describe('rules of definitions', () => {
     assert.equal(problems(costly, true).length, 2)
   })
 
-  it('are judged together: many that are cheap enough alone can be too expensive', () => {
+  it('share a budget: many cheap rules can be too expensive together', () => {
     const list: Schema = { type: 'array', maxItems: 1000, items: { type: 'integer' } }
     const rule = 'self.all(x, self.all(y, x + y > 0))'
     const alone = problems(rooted(list, rule))
@@ -125,7 +125,7 @@ describe('rules of definitions', () => {
     assert.match(all.at(-1) ?? '', /factor of \d\.\d+x/)
   })
 
-  it('hold for defaults too', () => {
+  it('apply to defaults too', () => {
     const schema = rooted({ ...text, default: 'bad' }, { rule: "self != 'bad'", message: 'is bad' })
     assert.deepEqual(checkDefaults(schema, field.Path.root).map(field.formatFieldError), [
       'properties[spec].properties[a].default: Invalid value: "bad": is bad',
@@ -139,7 +139,7 @@ describe('rules of definitions', () => {
 })
 
 describe('rules of objects', () => {
-  it('say what is wrong in the words, at the place and for the reason they name', () => {
+  it('report the message, path and reason they name', () => {
     const object: Schema = { type: 'object', properties: { x: number, 'y-z': number } }
     const schema = rooted(
       object,
@@ -163,14 +163,14 @@ describe('rules of objects', () => {
     ])
   })
 
-  it('take the message where a message expression is of no use', () => {
+  it('fall back to the message when a message expression fails', () => {
     for (const messageExpression of ["''", "'a\\nb'", 'string(1 / 0)']) {
       const schema = rooted(number, { rule: 'self > 0', message: 'plain', messageExpression })
       assert.deepEqual(verdict(schema, 0).errors, ['spec.a: Invalid value: 0: plain'])
     }
   })
 
-  it('tell evaluation errors', () => {
+  it('report evaluation errors', () => {
     const object: Schema = { type: 'object', properties: { x: number } }
     assert.deepEqual(verdict(rooted(object, 'self.x > 0'), {}).errors, [
       'spec.a: Invalid value: "object": no such key: x evaluating rule: self.x > 0',
@@ -181,7 +181,7 @@ describe('rules of objects', () => {
     ])
   })
 
-  it('about changes are asked only where there was a value before', () => {
+  it('with oldSelf are evaluated only where there was a value before', () => {
     const schema = rooted(number, 'self >= oldSelf')
     assert.deepEqual(verdict(schema, 1).errors, [])
     assert.deepEqual(verdict(schema, 1, { a: 0 }).errors, [])
@@ -197,7 +197,7 @@ describe('rules of objects', () => {
     assert.equal(verdict(optional, 1, { a: 0 }).errors.length, 0)
   })
 
-  it('forgive what an update has not changed, with a warning; rules about changes are not forgiven', () => {
+  it('are ratcheted with a warning for unchanged values; transition rules are not', () => {
     const schema = rooted(
       text,
       { rule: "self.startsWith('x')", message: 'a starts with x' },
@@ -209,7 +209,7 @@ describe('rules of objects', () => {
     assert.equal(verdict(schema, 'abd', { a: 'abc' }).errors.length, 1)
   })
 
-  it('follow items of a list of type map by their keys', () => {
+  it('correlate items of a list of type map by their keys', () => {
     const items: Schema = {
       type: 'object',
       properties: { key: text, value: number },
@@ -239,7 +239,7 @@ describe('rules of objects', () => {
     assert.deepEqual(warnings, ['spec.a[1]: Invalid value: failed rule: self.value != 7'])
   })
 
-  it('reach items, values of maps, and properties with any name', () => {
+  it('apply to items, map values, and properties with any name', () => {
     const ruled: Schema = { ...number, 'x-kubernetes-validations': [{ rule: 'self > 0' }] }
     const map: Schema = { type: 'object', additionalProperties: ruled }
     assert.deepEqual(verdict(rooted(map), { k: 0 }).errors, [
@@ -254,7 +254,7 @@ describe('rules of objects', () => {
     ])
   })
 
-  it('stop when one costs too much, and when all together do', () => {
+  it('stop when one exceeds its budget, and when all together do', () => {
     const list: Schema = { type: 'array', items: number }
     const values = Array.from({ length: 2000 }, (_, i) => i)
     const costly = verdict(rooted(list, 'self.all(x, self.all(y, x + y >= 0))', 'self.size() == 0'), values)
@@ -269,7 +269,7 @@ describe('rules of objects', () => {
     ])
   })
 
-  it('are not asked about an object that is not of its shape', () => {
+  it('are not evaluated for an object that does not match its schema', () => {
     const schema = rooted(number, 'self > 0')
     assert.ok(hasRules(schema))
     assert.equal(findSkippedRules(schema, [field.invalid(field.Path.root, 1, 'x')]), undefined)
@@ -281,7 +281,7 @@ describe('rules of objects', () => {
   })
 })
 
-describe('rules behind the API', () => {
+describe('rules of the API', () => {
   const things = '/apis/example.com/v1/things'
   const thing = (name: string, spec: object) => ({
     apiVersion: 'example.com/v1',
@@ -289,7 +289,7 @@ describe('rules behind the API', () => {
     metadata: { name },
     spec,
   })
-  const definition = thingDefinition(
+  const crd = thingCrd(
     {
       type: 'object',
       properties: {
@@ -314,11 +314,7 @@ describe('rules behind the API', () => {
 
   it('see defaults, and the status through its own endpoint', async () => {
     await using server = await startCrdServer()
-    const made = await server.send(
-      'POST',
-      '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-      definition,
-    )
+    const made = await server.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', crd)
     assert.equal(made.status, 201)
     const refused = await server.send('POST', things, thing('a', { max: 2 }))
     assert.equal(refused.status, 422)
@@ -333,9 +329,9 @@ describe('rules behind the API', () => {
     assert.equal((await patch('Open')).status, 422)
   })
 
-  it('of a definition are compiled before it is taken', async () => {
+  it('of a CRD are compiled before it is accepted', async () => {
     await using server = await startCrdServer()
-    const bad = structuredClone(definition)
+    const bad = structuredClone(crd)
     bad.spec.versions[0].schema.openAPIV3Schema.properties.spec['x-kubernetes-validations'][0].rule =
       'self.nope'
     const { status, body } = await server.send(

@@ -1,14 +1,14 @@
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
 import type { Schema } from '@coxswain/apimachinery/schema'
-import { eachSchema } from './definition.ts'
+import { eachSchema } from './crd.ts'
 
-/** Where a schema has its rules. */
+/** The schema member with the rules. */
 export const rulesKey = 'x-kubernetes-validations'
 
 const known = new WeakMap<Schema, boolean>()
 
-/** Whether a schema has rules anywhere. */
+/** Whether a schema has rules at any level. */
 export function hasRules(schema: Schema): boolean {
   let found = known.get(schema)
   if (found === undefined) {
@@ -19,7 +19,7 @@ export function hasRules(schema: Schema): boolean {
   return found
 }
 
-/** Errors after which an object is not what rules expect. */
+/** Errors after which an object does not have the shape that rules expect. */
 const blocking: ReadonlySet<string> = new Set<FieldError['type']>([
   'FieldValueRequired',
   'FieldValueTooLong',
@@ -28,7 +28,7 @@ const blocking: ReadonlySet<string> = new Set<FieldError['type']>([
   'FieldValueTypeInvalid',
 ])
 
-/** Rules are not asked about an object that is not of its schema's shape, and the client is told so. */
+/** Reports that rules are not evaluated for an object that does not match its schema. */
 export function findSkippedRules(schema: Schema, errors: readonly FieldError[]): FieldError | undefined {
   if (!hasRules(schema) || !errors.some(({ type }) => blocking.has(type))) return undefined
   const detail =

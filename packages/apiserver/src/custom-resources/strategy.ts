@@ -5,25 +5,25 @@ import { newInvalid } from '@coxswain/apimachinery/status'
 import type { Decoded, Strategy } from '@coxswain/strategies'
 import { defaultClientConfig } from '@coxswain/strategies'
 import { compileAhead } from './ahead.ts'
-import { isDeeper, readDefinition, versionsOf } from './definition.ts'
+import { isDeeper, readCrd, versionsOf } from './crd.ts'
 import { unrecognizedFormats } from './formats.ts'
-import { validateDefinition } from './validation.ts'
+import { validateCrd } from './validation.ts'
 
-/** Keeps a definition until its objects are gone. */
+/** Keeps a CRD until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'
 
-/** Adds the storage version to those that objects may be stored in. */
-function noteStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
-  const storage = versionsOf(readDefinition(object).spec).find(version => version.storage)
+/** Adds the storage version to `status.storedVersions`. */
+function addStorageVersion(object: JsonObject, stored: readonly string[]): readonly string[] {
+  const storage = versionsOf(readCrd(object).spec).find(version => version.storage)
   return !storage || stored.includes(storage.name ?? '') ? stored : [...stored, storage.name ?? '']
 }
 
-/** The most levels of schemas: everything that works on schemas goes down level by level. */
+/** The maximum nesting of schemas: everything that works on schemas is recursive. */
 const deepestSchema = 500
 
-/** Throws a 422 for schemas that are nested too deeply to work with. */
+/** Throws a 422 for schemas that are nested too deeply. */
 function checkDepth(object: JsonObject): void {
-  const { metadata, spec } = readDefinition(object)
+  const { metadata, spec } = readCrd(object)
   const tooDeep = versionsOf(spec).flatMap(({ schema }, index) => {
     if (!schema?.openAPIV3Schema || !isDeeper(schema.openAPIV3Schema, deepestSchema)) return []
     const path = field.Path.of('spec', 'versions').index(index).child('schema', 'openAPIV3Schema')
@@ -55,18 +55,18 @@ export const customResourceDefinitionStrategy: Strategy = {
     object.status = {
       conditions: null,
       acceptedNames: { plural: '', kind: '' },
-      storedVersions: noteStorageVersion(object, []),
+      storedVersions: addStorageVersion(object, []),
     }
   },
   async prepareForUpdate(object, old, { clock }) {
     if (!deepEqual(object.spec, old.spec)) await compileAhead(object, clock)
     const status = object.status as { storedVersions?: readonly string[] | null }
-    status.storedVersions = noteStorageVersion(object, status.storedVersions ?? [])
+    status.storedVersions = addStorageVersion(object, status.storedVersions ?? [])
   },
-  validate: (object, _context, old) => validateDefinition(object, old),
+  validate: (object, _context, old) => validateCrd(object, old),
   warnings: (object, old) =>
     unrecognizedFormats(object, old).map(format => `unrecognized format ${JSON.stringify(format)}`),
-  /** The first delete only marks it: its objects go first. */
+  /** The first delete only marks the CRD as terminating: its objects are deleted first. */
   holdsDeletion: object => (object.metadata as JsonObject).deletionTimestamp === undefined,
   prepareForDelete(object) {
     const metadata = object.metadata as { finalizers?: string[] }
@@ -74,7 +74,7 @@ export const customResourceDefinitionStrategy: Strategy = {
       metadata.finalizers = [...(metadata.finalizers ?? []), cleanupFinalizer]
   },
   cells: object => {
-    const { metadata } = readDefinition(object)
+    const { metadata } = readCrd(object)
     return { Name: metadata.name, 'Created At': metadata.creationTimestamp }
   },
 }

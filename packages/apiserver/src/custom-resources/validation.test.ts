@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as field from '@coxswain/apimachinery/field'
 import type { JsonObject } from '@coxswain/apimachinery/json'
+import { acceptNames, takenNames } from './conditions.ts'
 import { unrecognizedFormats } from './formats.ts'
-import { acceptNames, takenNames } from './names.ts'
-import { validateDefinition } from './validation.ts'
+import { validateCrd } from './validation.ts'
 
 const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object' } } } }
 const version = (name: string, more: JsonObject = {}) => ({
@@ -15,7 +15,7 @@ const version = (name: string, more: JsonObject = {}) => ({
   ...more,
 })
 
-function definition(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
+function crd(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
   return {
     metadata: { name: 'things.example.com' },
     spec: {
@@ -33,37 +33,36 @@ function definition(spec: JsonObject = {}, more: JsonObject = {}): JsonObject {
 
 const established = { storedVersions: ['v1'], conditions: [{ type: 'Established', status: 'True' }] }
 const problems = (object: JsonObject, old?: JsonObject) =>
-  validateDefinition(object, old).map(field.formatFieldError)
-const fields = (object: JsonObject, old?: JsonObject) =>
-  validateDefinition(object, old).map(error => error.field)
+  validateCrd(object, old).map(field.formatFieldError)
+const fields = (object: JsonObject, old?: JsonObject) => validateCrd(object, old).map(error => error.field)
 
-describe('validateDefinition', () => {
-  it('has nothing against a plain definition', () => {
-    assert.deepEqual(problems(definition()), [])
+describe('validateCrd', () => {
+  it('accepts a plain CRD', () => {
+    assert.deepEqual(problems(crd()), [])
   })
 
-  it('tells a version without a name once, and a bad first one at the spec as well', () => {
+  it('reports a version without a name once, and an invalid first one at the spec as well', () => {
     for (const name of ['', undefined]) {
-      const nameless = definition({ versions: [{ ...version('v1'), name }] }, { status: {} })
+      const nameless = crd({ versions: [{ ...version('v1'), name }] }, { status: {} })
       assert.deepEqual(
         fields(nameless).filter(path => path.startsWith('spec')),
         ['spec.versions[0].name'],
       )
     }
     assert.deepEqual(
-      fields(definition({ versions: [version('V1')] })).filter(path => path.startsWith('spec')),
+      fields(crd({ versions: [version('V1')] })).filter(path => path.startsWith('spec')),
       ['spec.versions[0].name', 'spec.version'],
     )
   })
 
-  it('tells what all versions share at the spec, and what they do not at the version', () => {
+  it('reports members that all versions share at the spec, and others at the version', () => {
     const columns = [{ name: 'A', type: 'text', jsonPath: 'spec.a' }]
-    const same = definition({ versions: [version('v1', { additionalPrinterColumns: columns })] })
+    const same = crd({ versions: [version('v1', { additionalPrinterColumns: columns })] })
     assert.deepEqual(fields(same), [
       'spec.additionalPrinterColumns[0].type',
       'spec.additionalPrinterColumns[0].JSONPath',
     ])
-    const other = definition({
+    const other = crd({
       versions: [version('v1'), version('v2', { storage: false, additionalPrinterColumns: columns })],
     })
     assert.deepEqual(fields(other), [
@@ -72,37 +71,31 @@ describe('validateDefinition', () => {
     ])
   })
 
-  it('wants one storage version, and keeps versions that objects may be stored in', () => {
-    const two = definition({ versions: [version('v1'), version('v2')] })
+  it('requires one storage version, and keeps versions that objects may be stored in', () => {
+    const two = crd({ versions: [version('v1'), version('v2')] })
     assert.deepEqual(fields(two), ['spec.versions', 'status.storedVersions'])
-    const dropped = definition({ versions: [version('v2')] }, { status: { storedVersions: ['v1', 'v2'] } })
-    assert.match(
-      problems(dropped, definition())[0]!,
-      /^status\.storedVersions\[0\]: .*v1 was previously a storage/,
-    )
+    const dropped = crd({ versions: [version('v2')] }, { status: { storedVersions: ['v1', 'v2'] } })
+    assert.match(problems(dropped, crd())[0]!, /^status\.storedVersions\[0\]: .*v1 was previously a storage/)
   })
 
-  it('lets scope and kind change until the definition is established', () => {
-    const changed = definition({
+  it('lets scope and kind change until the CRD is established', () => {
+    const changed = crd({
       scope: 'Cluster',
       names: { plural: 'things', singular: 'thing', kind: 'Other', listKind: 'OtherList' },
     })
-    assert.deepEqual(fields(changed, definition()), [])
-    assert.deepEqual(fields(changed, definition({}, { status: established })), [
-      'spec.scope',
-      'spec.names.kind',
-    ])
-    assert.ok(fields(definition({ group: 'other.com' }), definition()).includes('spec.group'))
+    assert.deepEqual(fields(changed, crd()), [])
+    assert.deepEqual(fields(changed, crd({}, { status: established })), ['spec.scope', 'spec.names.kind'])
+    assert.ok(fields(crd({ group: 'other.com' }), crd()).includes('spec.group'))
   })
 
-  it('wants an approval for groups of the Kubernetes project, unless it was missing before', () => {
+  it('requires an approval for protected groups, unless it was missing before', () => {
     const names = { metadata: { name: 'things.x.k8s.io' } }
-    const missing = definition({ group: 'x.k8s.io' }, names)
+    const missing = crd({ group: 'x.k8s.io' }, names)
     const path = 'metadata.annotations[api-approved.kubernetes.io]'
     assert.deepEqual(fields(missing), [path])
     assert.deepEqual(fields(missing, missing), [])
     const approved = (annotation: string) =>
-      definition(
+      crd(
         { group: 'x.k8s.io' },
         { metadata: { ...names.metadata, annotations: { 'api-approved.kubernetes.io': annotation } } },
       )
@@ -111,22 +104,22 @@ describe('validateDefinition', () => {
     assert.deepEqual(fields(approved('yes')), [path])
   })
 
-  it('judges a bad CA bundle only once the definition is established', () => {
+  it('validates the CA bundle only once the CRD is established', () => {
     const webhook = (caBundle: string) => ({
       strategy: 'Webhook',
       webhook: { clientConfig: { url: 'https://a.example', caBundle }, conversionReviewVersions: ['v1'] },
     })
-    const bad = definition({ conversion: webhook('AAAA') })
+    const bad = crd({ conversion: webhook('AAAA') })
     assert.deepEqual(fields(bad), [])
-    assert.deepEqual(fields(bad, definition({}, { status: established })), [
+    assert.deepEqual(fields(bad, crd({}, { status: established })), [
       'spec.conversion.webhookClientConfig.caBundle',
     ])
-    assert.deepEqual(fields(bad, definition({ conversion: webhook('AAAA') }, { status: established })), [])
+    assert.deepEqual(fields(bad, crd({ conversion: webhook('AAAA') }, { status: established })), [])
   })
 
   it('follows selectable fields through the schema', () => {
     const withField = (jsonPath: string) =>
-      problems(definition({ versions: [version('v1', { schema: typed, selectableFields: [{ jsonPath }] })] }))
+      problems(crd({ versions: [version('v1', { schema: typed, selectableFields: [{ jsonPath }] })] }))
     const typed = {
       openAPIV3Schema: {
         type: 'object',
@@ -145,9 +138,9 @@ describe('validateDefinition', () => {
 
 describe('unrecognizedFormats', () => {
   const withFormat = (format: string, type = 'string') =>
-    definition({ versions: [version('v1', { schema: { openAPIV3Schema: { type, format } } })] })
+    crd({ versions: [version('v1', { schema: { openAPIV3Schema: { type, format } } })] })
 
-  it('knows formats by their type, and forgives those that were there before', () => {
+  it('knows formats by their type, and ignores those that were there before', () => {
     assert.deepEqual(unrecognizedFormats(withFormat('date-time'), undefined), [])
     assert.deepEqual(unrecognizedFormats(withFormat('int32', 'integer'), undefined), [])
     assert.deepEqual(unrecognizedFormats(withFormat('int32'), undefined), ['int32'])
@@ -164,13 +157,13 @@ describe('acceptNames', () => {
     shortNames: ['th'],
   }
 
-  it('accepts names that nobody has', () => {
+  it('accepts names that no other CRD holds', () => {
     const { accepted, condition } = acceptNames(wanted, {}, takenNames([{ plural: 'others', kind: 'Other' }]))
     assert.deepEqual(accepted, wanted)
     assert.equal(condition.status, 'True')
   })
 
-  it('keeps back the names that somebody has, and tells the last conflict', () => {
+  it('does not accept names that another CRD holds, and reports the last conflict', () => {
     const taken = takenNames([{ plural: 'th', kind: 'ThingList' }])
     const { accepted, condition } = acceptNames(wanted, {}, taken)
     assert.deepEqual(accepted, { plural: 'things', singular: 'thing', kind: 'Thing' })
@@ -180,7 +173,7 @@ describe('acceptNames', () => {
     )
   })
 
-  it('leaves a definition the names it holds', () => {
+  it('keeps the names that the CRD holds', () => {
     const { condition } = acceptNames(wanted, wanted, takenNames([wanted]))
     assert.equal(condition.status, 'True')
   })

@@ -8,16 +8,16 @@ import { isProtectedGroup, validateApproval } from './approval.ts'
 import { isConditionTrue } from './conditions.ts'
 import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'
 import {
-  type Definition,
-  type DefinitionNames,
-  type DefinitionSpec,
-  type DefinitionVersion,
+  type Crd,
+  type CrdNames,
+  type CrdSpec,
+  type CrdVersion,
   eachSchema,
   isShared,
-  readDefinition,
+  readCrd,
   type SharedMember,
   versionsOf,
-} from './definition.ts'
+} from './crd.ts'
 import {
   validateColumn,
   validateDeprecation,
@@ -33,21 +33,21 @@ const versionsPath = specPath.child('versions')
 const namesPath = specPath.child('names')
 
 /**
- * What is wrong with a CustomResourceDefinition, new or changed, beyond its metadata. Paths are those of upstream's
- * internal type: what all versions share is told at `spec`, not at the version.
+ * Validates a CustomResourceDefinition, new or updated, beyond its metadata. Paths are those of upstream's
+ * internal type: members that all versions share are reported at `spec`, not at the version.
  */
-export function validateDefinition(object: JsonObject, old: JsonObject | undefined): FieldError[] {
-  const definition = readDefinition(object)
-  const before = old && readDefinition(old)
+export function validateCrd(object: JsonObject, old: JsonObject | undefined): FieldError[] {
+  const crd = readCrd(object)
+  const before = old && readCrd(old)
   return [
-    ...(before ? [] : validateName(definition)),
-    ...validateSpec(definition.spec, before?.spec, old),
-    ...(before ? validateSpecUpdate(definition.spec, before.spec, isEstablished(old)) : []),
-    ...validateStoredVersions(definition),
-    ...(isProtectedGroup(definition.spec.group ?? '')
-      ? validateApproval(definition.metadata.annotations, before?.metadata)
+    ...(before ? [] : validateName(crd)),
+    ...validateSpec(crd.spec, before?.spec, old),
+    ...(before ? validateSpecUpdate(crd.spec, before.spec, isEstablished(old)) : []),
+    ...validateStoredVersions(crd),
+    ...(isProtectedGroup(crd.spec.group ?? '')
+      ? validateApproval(crd.metadata.annotations, before?.metadata)
       : []),
-    ...validatePreserve(definition.spec, before?.spec),
+    ...validatePreserve(crd.spec, before?.spec),
   ]
 }
 
@@ -55,7 +55,7 @@ function isEstablished(object: JsonObject | undefined): boolean {
   return isConditionTrue(object?.status as JsonObject | undefined, 'Established')
 }
 
-function* validateName({ metadata, spec }: Definition): Findings {
+function* validateName({ metadata, spec }: Crd): Findings {
   if (metadata.name === `${spec.names?.plural ?? ''}.${spec.group ?? ''}`) return
   yield field.invalid(
     field.Path.of('metadata', 'name'),
@@ -64,11 +64,7 @@ function* validateName({ metadata, spec }: Definition): Findings {
   )
 }
 
-function* validateSpec(
-  spec: DefinitionSpec,
-  before: DefinitionSpec | undefined,
-  old: JsonObject | undefined,
-): Findings {
+function* validateSpec(spec: CrdSpec, before: CrdSpec | undefined, old: JsonObject | undefined): Findings {
   yield* validateGroup(spec.group ?? '')
   const scope = spec.scope ?? ''
   if (scope === '') yield field.required(specPath.child('scope'))
@@ -124,24 +120,24 @@ function* validateGroup(group: string): Findings {
   else if (!group.includes('.')) yield field.invalid(path, group, 'should be a domain with at least one dot')
 }
 
-function hasDefaults({ schema }: DefinitionVersion): boolean {
+function hasDefaults({ schema }: CrdVersion): boolean {
   if (!schema?.openAPIV3Schema) return false
   for (const node of eachSchema(schema.openAPIV3Schema)) if (node.default !== undefined) return true
   return false
 }
 
-function hasBadBundle(spec: DefinitionSpec | undefined): boolean {
+function hasBadBundle(spec: CrdSpec | undefined): boolean {
   const webhook = spec?.conversion?.webhook
   const config = isObject(webhook) && isObject(webhook.clientConfig) ? webhook.clientConfig : {}
   return Boolean(config.caBundle) && !isReadableBundle(config.caBundle)
 }
 
-/** The members of a version that may be kept for all versions at once; `applies` says which are to be judged here. */
+/** The members of a version that may be shared by all versions; `applies` says which to validate here. */
 function* validateMembers(
-  spec: DefinitionSpec,
-  version: DefinitionVersion,
+  spec: CrdSpec,
+  version: CrdVersion,
   path: field.Path,
-  known: ReadonlyMap<string | undefined, DefinitionVersion>,
+  known: ReadonlyMap<string | undefined, CrdVersion>,
   applies: (member: SharedMember) => boolean,
 ): Findings {
   const atSpec = path === specPath
@@ -174,19 +170,19 @@ function* validateMembers(
   yield* validateSelectableFields(fields, schema, at, deepEqual(was, fields))
 }
 
-/** The versions that there were before an update. */
-function versionsByName(spec: DefinitionSpec | undefined): Map<string | undefined, DefinitionVersion> {
-  const known = new Map<string | undefined, DefinitionVersion>()
+/** The versions before an update. */
+function versionsByName(spec: CrdSpec | undefined): Map<string | undefined, CrdVersion> {
+  const known = new Map<string | undefined, CrdVersion>()
   for (const version of versionsOf(spec ?? {})) if (!known.has(version.name)) known.set(version.name, version)
   return known
 }
 
-function sharedMembers(spec: DefinitionSpec): ReadonlySet<SharedMember> {
+function sharedMembers(spec: CrdSpec): ReadonlySet<SharedMember> {
   const members = ['schema', 'subresources', 'additionalPrinterColumns', 'selectableFields'] as const
   return new Set(members.filter(member => isShared(spec, member)))
 }
 
-function* validateVersionList(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>): Findings {
+function* validateVersionList(spec: CrdSpec, shared: ReadonlySet<SharedMember>): Findings {
   const versions = versionsOf(spec)
   if (new Set(versions.map(({ name }) => name)).size < versions.length) {
     yield field.invalid(versionsPath, printVersions(spec, shared), 'must contain unique version names')
@@ -232,8 +228,8 @@ const versionForm = struct({
   SelectableFields: list('selectableFields', struct({ JSONPath: text('jsonPath') })),
 })
 
-/** The versions as upstream prints them, without what all of them share. */
-function printVersions(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>): field.Printed {
+/** The versions as upstream prints them, without the members that all of them share. */
+function printVersions(spec: CrdSpec, shared: ReadonlySet<SharedMember>): field.Printed {
   const printed = versionsOf(spec).map(version => {
     const own: JsonObject = { ...version }
     for (const member of shared) delete own[member]
@@ -242,7 +238,7 @@ function printVersions(spec: DefinitionSpec, shared: ReadonlySet<SharedMember>):
   return field.Printed.inOrder(printed)
 }
 
-function* validateNames(names: DefinitionNames): Findings {
+function* validateNames(names: CrdNames): Findings {
   for (const name of ['plural', 'singular', 'kind', 'listKind'] as const) {
     if (!names[name]) yield field.required(namesPath.child(name))
   }
@@ -270,8 +266,8 @@ function* validateLabels(labels: readonly string[], path: field.Path): Findings 
   }
 }
 
-/** What names the resource in the store cannot change; once objects may exist, neither can scope and kind. */
-function validateSpecUpdate(spec: DefinitionSpec, old: DefinitionSpec, established: boolean): FieldError[] {
+/** Names that determine the storage key are immutable; once established, scope and kind are too. */
+function validateSpecUpdate(spec: CrdSpec, old: CrdSpec, established: boolean): FieldError[] {
   return [
     ...(established
       ? [
@@ -284,7 +280,7 @@ function validateSpecUpdate(spec: DefinitionSpec, old: DefinitionSpec, establish
   ]
 }
 
-function* validateStoredVersions({ spec, status }: Definition): Findings {
+function* validateStoredVersions({ spec, status }: Crd): Findings {
   const path = field.Path.of('status', 'storedVersions')
   const stored = status?.storedVersions ?? []
   if (stored.length === 0) {
@@ -309,7 +305,7 @@ function* validateStoredVersions({ spec, status }: Definition): Findings {
   }
 }
 
-function* validatePreserve(spec: DefinitionSpec, old: DefinitionSpec | undefined): Findings {
+function* validatePreserve(spec: CrdSpec, old: CrdSpec | undefined): Findings {
   if (!spec.preserveUnknownFields || old?.preserveUnknownFields) return
   yield field.invalid(
     specPath.child('preserveUnknownFields'),

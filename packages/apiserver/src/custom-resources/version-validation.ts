@@ -3,7 +3,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { followFieldPath, inspectCrdSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { encodeText } from '@coxswain/kit'
-import type { DefinitionVersion } from './definition.ts'
+import type { CrdVersion } from './crd.ts'
 import { checkDefaults, checkRules } from './rule-checks.ts'
 import { hasRules } from './rules.ts'
 
@@ -14,7 +14,7 @@ const columnFormats = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 
 const longestWarning = 256
 const mostSelectableFields = 8
 
-export function* validateDeprecation(version: DefinitionVersion, path: field.Path): Findings {
+export function* validateDeprecation(version: CrdVersion, path: field.Path): Findings {
   const warning = version.deprecationWarning
   if (warning === undefined || warning === null) return
   const at = path.child('deprecationWarning')
@@ -33,13 +33,13 @@ export function* validateDeprecation(version: DefinitionVersion, path: field.Pat
   }
 }
 
-/** Where the first character is that Go would not print: an index in bytes. */
+/** The byte index of the first character that Go would not print. */
 function findUnprintable(text: string): number | undefined {
   const found = /(?! )[\p{C}\p{Z}]/u.exec(text)
   return found ? encodeText(text.slice(0, found.index)).length : undefined
 }
 
-/** What a root schema may hold beside `type` where the status has an endpoint of its own, by Go's names. */
+/** What a root schema may have beside `type` when the status is a subresource, by Go's names. */
 const allowedAtRoot: Readonly<Record<string, string>> = {
   description: 'Description',
   type: 'Type',
@@ -65,9 +65,9 @@ const allowedAtRoot: Readonly<Record<string, string>> = {
   'x-kubernetes-validations': 'XValidations',
 }
 
-/** `path` leads to the member that holds `openAPIV3Schema`. */
+/** `path` is that of the member with `openAPIV3Schema`. */
 export function* validateSchema(
-  validation: DefinitionVersion['schema'],
+  validation: CrdVersion['schema'],
   path: field.Path,
   { hasStatus, unchanged }: { readonly hasStatus: boolean; readonly unchanged: boolean },
 ): Findings {
@@ -82,7 +82,7 @@ export function* validateSchema(
   const defaults = judged ? checkDefaults(schema, at) : []
   yield* defaults
   yield* keywords
-  // Rules have types only where the schema and its defaults are sound.
+  // Rules can be typed only where the schema and its defaults are valid.
   if (judged && defaults.length === 0) yield* checkRules(schema, at, { unchanged, problems: keywords })
   if (unreadable !== undefined && keywords.length === 0)
     yield field.invalid(at, '', `OpenAPIV3Schema '${unreadable}' is not supported`)
@@ -102,7 +102,7 @@ function* validateRoot(schema: Schema, path: field.Path): Findings {
   }
 }
 
-/** Whether Go could not tell the value from a missing one. */
+/** Whether the value equals Go's zero value. */
 function isZero(value: unknown): boolean {
   return value === undefined || value === null || value === false || value === '' || value === 0
 }
@@ -144,7 +144,7 @@ export function* validateColumn(column: JsonObject, path: field.Path): Findings 
 }
 
 export function* validateSelectableFields(
-  fields: NonNullable<DefinitionVersion['selectableFields']>,
+  fields: NonNullable<CrdVersion['selectableFields']>,
   schema: Schema,
   path: field.Path,
   allowTooMany: boolean,

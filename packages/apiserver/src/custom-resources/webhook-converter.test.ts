@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Outbound } from '../outbound/outbound.ts'
-import { type Answered, crds, startCrdServer, thingDefinition } from './test-support/crd-server.ts'
+import { type Answered, crds, startCrdServer, thingCrd } from './test-support/crd-server.ts'
 
 interface Review {
   readonly uid: string
@@ -11,7 +11,7 @@ interface Review {
 
 type Hook = (review: Review) => Answered
 
-/** The usual answer: v1 has `host` and `port`, v2 `address`. */
+/** The usual response: v1 has `host` and `port`, v2 `address`. */
 function convert(object: Answered, apiVersion: string): Answered {
   if (object.apiVersion === apiVersion) return object
   if (apiVersion.endsWith('/v2')) {
@@ -39,7 +39,7 @@ const spec = (properties: object) => ({
 })
 
 const text = { type: 'string' }
-const definition = thingDefinition(spec({}), {
+const crd = thingCrd(spec({}), {
   spec: {
     versions: [
       {
@@ -77,7 +77,7 @@ const thing = (name: string, host = 'a', more: object = {}) => ({
   spec: { host, port: 80 },
 })
 
-/** A server whose conversion webhook is `hook.answer`; it counts what it is asked. */
+/** A server whose conversion webhook is `hook.answer`; it counts its calls. */
 async function start() {
   const reviews: Review[] = []
   const hook: { answer: Hook; paths: string[] } = { answer: good, paths: [] }
@@ -94,12 +94,12 @@ async function start() {
     }),
   }
   const server = await startCrdServer({ outbound })
-  assert.equal((await server.send('POST', crds, definition)).status, 201)
+  assert.equal((await server.send('POST', crds, crd)).status, 201)
   return { server, reviews, hook, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }
 
 describe('conversion webhooks', () => {
-  it('convert what is read in another version, and are not asked about the stored one', async () => {
+  it('convert what is read in another version, and are not called for the stored one', async () => {
     await using test = await start()
     await test.server.send('POST', v1, thing('one'))
     await test.server.send('GET', `${v1}/one`)
@@ -137,7 +137,7 @@ describe('conversion webhooks', () => {
     assert.equal((await test.server.send('DELETE', `${v2}/one`)).status, 200)
   })
 
-  it('are asked once for a whole list, and not again for what they have converted', async () => {
+  it('are called once for a whole list, and not again for objects they have converted', async () => {
     await using test = await start()
     for (const name of ['one', 'two', 'three']) await test.server.send('POST', v1, thing(name, name))
     const { body } = await test.server.send('GET', v2)
@@ -268,7 +268,7 @@ describe('conversion webhooks', () => {
 
   it('that cannot be reached fail the request with a 500 that says why', async () => {
     await using server = await startCrdServer()
-    await server.send('POST', crds, definition)
+    await server.send('POST', crds, crd)
     await server.send('POST', v1, thing('one'))
     const { status, body } = await server.send('GET', `${v2}/one`)
     assert.equal(status, 500)
@@ -307,7 +307,7 @@ describe('conversion webhooks', () => {
   })
 })
 
-/** The good answer with other objects. */
+/** The valid response with other objects. */
 function change(review: Review, objects: (given: readonly Answered[]) => readonly unknown[]): Answered {
   const answer = good(review)
   return {
@@ -317,7 +317,7 @@ function change(review: Review, objects: (given: readonly Answered[]) => readonl
 }
 
 describe('versions without a webhook', () => {
-  const plain = structuredClone(definition)
+  const plain = structuredClone(crd)
   plain.spec.conversion = { strategy: 'None' }
   for (const version of plain.spec.versions) version.schema = { openAPIV3Schema: spec({ a: text }) }
 

@@ -6,27 +6,27 @@ import type { Env } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
 import type { WebhookClient, WebhookClientConfig } from '../outbound/webhook-client.ts'
 
-/** How long a webhook may take to answer, in milliseconds, and how the query tells it. */
+/** The timeout of a call, in milliseconds, and as the query has it. */
 const timeout = 30_000
 const timeoutQuery = 'timeout=30s'
 
 const reviewGroup = 'apiextensions.k8s.io'
 
-/** What conversion by webhook needs of the server. */
+/** What conversion webhooks need of the server. */
 export interface ConverterPorts {
   readonly env: Pick<Env, 'random'>
   readonly webhooks: Pick<WebhookClient, 'post'>
 }
 
-/** What a definition says of its conversion webhook. */
+/** The conversion webhook of a CRD. */
 export interface ConversionWebhook {
   readonly clientConfig?: WebhookClientConfig
   readonly conversionReviewVersions?: readonly string[]
 }
 
 /**
- * Converts objects by asking the webhook of a definition: one ConversionReview for all that are given. What it answers is
- * checked as upstream does; of the metadata only labels and annotations are taken over. Any failure is a 500 that fails
+ * Converts objects with the conversion webhook of a CRD: one ConversionReview for all given objects. The response is
+ * checked as upstream does; only labels and annotations of its metadata are used. Any failure is a 500 that fails
  * the request, in upstream's words.
  */
 export function createWebhookConverter(
@@ -115,7 +115,7 @@ function readAnswer(body: Uint8Array, version: string, uid: string): Answer {
   return { converted: Array.isArray(response.convertedObjects) ? response.convertedObjects : [] }
 }
 
-/** The answer for one object, with the metadata it had before; labels and annotations are the webhook's. */
+/** The converted object with its original metadata, except for labels and annotations, which are the webhook's. */
 function takeOver(
   object: JsonObject,
   converted: unknown,
@@ -135,9 +135,9 @@ function takeOver(
   }
   const before = object.metadata as JsonObject
   const after = isObject(converted.metadata) ? converted.metadata : {}
-  for (const [name, told] of identity) {
+  for (const [name, label] of identity) {
     const [expected, got] = [String(before[name] ?? ''), String(after[name] ?? '')]
-    if (expected !== got) throw fail(`must have the same ${told}: ${expected} != ${got}`)
+    if (expected !== got) throw fail(`must have the same ${label}: ${expected} != ${got}`)
   }
   const metadata = deepClone(before)
   const problem = restoreMetadata(metadata, converted.metadata)
@@ -154,7 +154,7 @@ const identity = [
   ['uid', 'UID'],
 ] as const
 
-/** Puts the webhook's labels and annotations into `metadata`. Says what is wrong with them. */
+/** Copies the webhook's labels and annotations into `metadata`. Returns what is wrong with them. */
 function restoreMetadata(metadata: JsonObject, given: unknown): string | undefined {
   if (given === undefined) return 'missing metadata in converted object'
   if (!isObject(given)) return `invalid metadata of type ${goType(given)} in converted object`

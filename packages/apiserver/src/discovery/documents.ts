@@ -25,13 +25,13 @@ import { isPretty } from '../request/pretty.ts'
 import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts'
 
-/** The encodings of an OpenAPI document, by what a client may call them; the first is what others are answered with. */
+/** The encodings of an OpenAPI document, by accepted media type; the first is the default. */
 interface OpenApiTypes {
   readonly json: readonly string[]
   readonly protobuf: readonly string[]
 }
 
-/** Answers bear the form of a name without `@`: Go's clients can parse it, and kubectl 1.20 gives up on the other. */
+/** Responses use the media type without `@`: Go's clients can parse it, and kubectl 1.20 fails on the other form. */
 function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
   const name = `application/com.github.proto-openapi.spec.${version}`
   return { json: ['application/json'], protobuf: [`${name}.v1.0+protobuf`, `${name}@v1.0+protobuf`] }
@@ -40,7 +40,7 @@ function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
 const v2Types = openApiTypes('v2')
 const v3Types = openApiTypes('v3')
 
-/** Discovery and OpenAPI, made from the registry on first use and kept until it changes. */
+/** Discovery and OpenAPI documents, built from the registry on first use and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
   readonly #kept: KeptDocuments
@@ -55,7 +55,7 @@ export class Documents {
     this.#kept = new KeptDocuments(turns, compression)
   }
 
-  /** `/api`, `/apis` and below, as far as it is not about a resource. */
+  /** `/api`, `/apis` and below, except for resources. */
   discovery(context: RequestContext): WireResponse | Promise<WireResponse> {
     this.#refresh()
     const [root, group, version, ...rest] = context.path.segments
@@ -83,14 +83,14 @@ export class Documents {
     return rest.length > 0 ? this.#v3(context, rest.join('/')) : this.#v3Index(context)
   }
 
-  /** The path as `/` lists it; undefined when it does not. Never the client's text, however the path was written. */
+  /** The path as listed at `/`; undefined when it is not. Never the client's text, however the path was written. */
   knownPath(segments: readonly string[]): string | undefined {
     this.#refresh()
     this.#paths ??= new Map(this.paths().map(path => [path, path]))
     return segments.length > 4 ? undefined : this.#paths.get(`/${segments.join('/')}`)
   }
 
-  /** What `/` lists. */
+  /** The paths listed at `/`. */
   paths(): readonly string[] {
     this.#refresh()
     const groups = this.#openApiNames.map(name => `/${name}`)
@@ -164,7 +164,7 @@ export class Documents {
     return this.#conditional(context, index, { 'content-type': 'application/json' })
   }
 
-  /** As upstream has it, both encodings bear the hash of the JSON. */
+  /** As upstream, both encodings have the hash of the JSON as ETag. */
   async #v3(context: RequestContext, name: string): Promise<WireResponse> {
     if (!this.#openApiNames.includes(name)) return { status: 404, headers: {} }
     const encoding = negotiateOpenApi(context, v3Types)
@@ -190,14 +190,14 @@ export class Documents {
     return this.#kept.get(`v3 ${name}`, resources, () => writeMembers(members()))
   }
 
-  /** A document depends on the resources of its group alone: when others change, it stays. */
+  /** A document depends only on the resources of its group: changes of others do not invalidate it. */
   #v3Source(name: string) {
     const { group } = openApiV3Place(name)
     const resources = group === undefined ? [] : this.#ofGroup(group)
     return { resources, members: () => openApiV3(resources, name)! }
   }
 
-  /** 304 for a client that has the document already. */
+  /** 304 for a client that already has the document. */
   #conditional(
     context: RequestContext,
     document: KeptDocument,
@@ -231,7 +231,7 @@ export class Documents {
 /** 406 as OpenAPI has it, without a body. */
 const notAcceptable: WireResponse = { status: 406, headers: { vary: 'Accept' } }
 
-/** The first encoding that the client takes, its favourite first; undefined where it takes none. */
+/** The client's most preferred encoding; undefined when it accepts none. */
 function negotiateOpenApi(context: RequestContext, types: OpenApiTypes): keyof OpenApiTypes | undefined {
   const accept = getHeader(context.request.headers, 'accept')
   if (!accept) return 'json'

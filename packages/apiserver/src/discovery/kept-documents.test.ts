@@ -12,7 +12,7 @@ const compression: Compression = { gzip: body => body, gunzip: body => body, pac
 const large = ['{"a":"', 'x'.repeat(100_000), '"}']
 
 describe('KeptDocuments', () => {
-  it('makes a document once for all who ask, until it is made of something else', async () => {
+  it('builds a document once for all readers, until its inputs change', async () => {
     const documents = new KeptDocuments(turns)
     let made = 0
     const ask = (of: readonly unknown[]) =>
@@ -28,7 +28,7 @@ describe('KeptDocuments', () => {
     assert.equal(made, 2)
   })
 
-  it('makes one at a time, and of several changes only what the last one left', async () => {
+  it('builds one at a time, and after several changes only the last one', async () => {
     const documents = new KeptDocuments(turns)
     const made: number[] = []
     let running = 0
@@ -44,7 +44,7 @@ describe('KeptDocuments', () => {
     assert.deepEqual(new Set(contents), new Set(['version 4']))
   })
 
-  it('lets others go on while it makes a large one', async () => {
+  it('yields while it builds a large one', async () => {
     let now = 0
     let pauses = 0
     const busy: Clock = {
@@ -58,7 +58,7 @@ describe('KeptDocuments', () => {
     assert.ok(pauses > 50, String(pauses))
   })
 
-  it('keeps a large one compressed, and streams it to readers that want it plain', async () => {
+  it('keeps a large one compressed, and streams it to readers that do not accept gzip', async () => {
     const documents = new KeptDocuments(turns, compression)
     const document = await documents.get('a', [], () => large)
     assert.ok(document.packed)

@@ -4,17 +4,17 @@ import type { WireBody } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'
 import type { Compression } from '../request/compression.ts'
 
-/** A document as it is kept: made once for all who read it, compressed where it is large. */
+/** A cached document: built once for all readers, compressed when it is large. */
 export interface KeptDocument {
   /** The hash of the content, in upper case. */
   readonly hash: string
-  /** How long it is, not compressed. */
+  /** The uncompressed length. */
   readonly length: number
   readonly bytes: Uint8Array
   readonly packed: boolean
 }
 
-/** What a document is made of, a piece at a time; empty pieces are places to pause. */
+/** Builds a document piece by piece; empty pieces are places to yield. */
 export type Pieces = Iterable<string | Uint8Array>
 
 interface Entry {
@@ -22,20 +22,20 @@ interface Entry {
   document: Promise<KeptDocument>
 }
 
-/** Smaller documents are kept as they are. */
+/** Smaller documents are not compressed. */
 const packedFrom = 16 * 1024
 /** Pieces are joined to chunks of about this size. */
 const chunkSize = 64 * 1024
 
 /**
- * Documents by name. One is made when it is asked for, and anew when what it is made of has changed; one at a time, in
- * slices, so that neither many readers nor a quick succession of changes costs more than one does.
+ * Documents by name. A document is built when first requested, and again when its inputs have changed; one at a time, in
+ * slices, so that neither many readers nor rapid changes cost more than one build.
  */
 export class KeptDocuments {
   readonly #turns: Turns
   readonly #compression: Compression | undefined
   readonly #entries = new Map<string, Entry>()
-  /** Resolves when the document that is being made is done. */
+  /** Resolves when the current build is done. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(turns: Turns, compression?: Compression) {
@@ -43,11 +43,11 @@ export class KeptDocuments {
     this.#compression = compression
   }
 
-  /** The document of this name. `of` is compared by its elements. */
+  /** The document of this name. `of`, its inputs, are compared by element. */
   get(name: string, of: readonly unknown[], pieces: () => Pieces): Promise<KeptDocument> {
     const known = this.#entries.get(name)
     if (known && isSame(known.of, of)) return known.document
-    // Where `of` has changed again before its turn, its readers get what is made of the newest.
+    // If `of` changes again before its turn, readers get the newest.
     const isNewest = () => this.#entries.get(name) === entry
     const made = this.#turn.then(() => (isNewest() ? this.#make(pieces()) : undefined))
     const document = made.then(own => own ?? this.#entries.get(name)?.document ?? this.#make(pieces()))
@@ -59,12 +59,12 @@ export class KeptDocuments {
     return document
   }
 
-  /** Forgets the documents whose names are not `wanted`. */
+  /** Drops the documents whose names are not in `wanted`. */
   keepOnly(isWanted: (name: string) => boolean): void {
     for (const name of this.#entries.keys()) if (!isWanted(name)) this.#entries.delete(name)
   }
 
-  /** The document as it is, not compressed: streamed where it is kept compressed, so that no reader holds a copy. */
+  /** The uncompressed document: streamed when it is kept compressed, so that no reader holds a copy. */
   plain({ bytes, packed }: KeptDocument): WireBody {
     if (!packed) return bytes
     return this.#compression!.gunzip(streamed([bytes]))
@@ -86,7 +86,7 @@ export class KeptDocuments {
   }
 }
 
-/** Encodes and joins pieces, pausing now and then. */
+/** Encodes and joins pieces, yielding in between. */
 async function* inChunks(pieces: Pieces, turns: Turns): AsyncGenerator<Uint8Array, void, undefined> {
   const slices = new Slices(turns)
   let waiting: Uint8Array[] = []

@@ -1,7 +1,7 @@
 /**
- * What `/version` says: the release of Kubernetes whose behaviour this server has, with the facts of its official build.
- * `kubectl --match-server-version` compares version, commit and tree state with its own. Which build of Coxswain answers is
- * said by `coxswain --version`.
+ * `/version`: the release of Kubernetes that this server behaves like, with the data of its official build.
+ * `kubectl --match-server-version` compares version, commit and tree state with its own. `coxswain --version` prints
+ * the version of Coxswain.
  */
 export const versionInfo = {
   major: '1',

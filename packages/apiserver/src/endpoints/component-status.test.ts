@@ -8,7 +8,7 @@ import type { ComponentCheck } from './health.ts'
 
 const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }
 const components: Readonly<Record<string, ComponentCheck>> = {
-  scheduler: async () => ({ healthy: 'unknown', error: 'nobody answers' }),
+  scheduler: async () => ({ healthy: 'unknown', error: 'connection refused' }),
   'controller-manager': async () => ({ healthy: false, message: 'not ok' }),
 }
 
@@ -35,7 +35,7 @@ const condition = (status: string, rest: object) => [{ type: 'Healthy', status, 
 const store = { metadata: { name: 'etcd-0' }, conditions: condition('True', { message: 'ok' }) }
 
 describe('componentstatuses', () => {
-  it('are the store and what the host of the server asks, with a word of warning', async () => {
+  it('are the store and the registered components, with a deprecation warning', async () => {
     const { body, warning } = await ask('')
     assert.deepEqual(body, {
       kind: 'ComponentStatusList',
@@ -44,13 +44,16 @@ describe('componentstatuses', () => {
       items: [
         { metadata: { name: 'controller-manager' }, conditions: condition('False', { message: 'not ok' }) },
         store,
-        { metadata: { name: 'scheduler' }, conditions: condition('Unknown', { error: 'nobody answers' }) },
+        {
+          metadata: { name: 'scheduler' },
+          conditions: condition('Unknown', { error: 'connection refused' }),
+        },
       ],
     })
     assert.match(warning, /v1 ComponentStatus is deprecated in v1\.19\+/)
   })
 
-  it('can be had one by one, and selected', async () => {
+  it('can be read one by one, and selected', async () => {
     assert.deepEqual((await ask('', 'etcd-0')).body, { kind: 'ComponentStatus', apiVersion: 'v1', ...store })
     const missing = await ask('', 'etcd-1')
     assert.equal(missing.status, 404)
@@ -67,7 +70,7 @@ describe('componentstatuses', () => {
       [
         ['controller-manager', 'Unhealthy', 'not ok', ''],
         ['etcd-0', 'Healthy', 'ok', ''],
-        ['scheduler', 'Unhealthy', '', 'nobody answers'],
+        ['scheduler', 'Unhealthy', '', 'connection refused'],
       ],
     )
   })

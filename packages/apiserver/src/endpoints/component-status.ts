@@ -13,7 +13,7 @@ import type { RequestVerb } from '../request/request-info.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
 import type { ComponentCheck, ComponentHealth, HealthCheck } from './health.ts'
 
-/** Milliseconds that a part has to answer. */
+/** Milliseconds that a component has to answer. */
 const timeout = 20_000
 
 /** What `componentstatuses` needs of the server. */
@@ -22,13 +22,13 @@ export interface ComponentStatusPorts {
   readonly cache: WatchCache
   readonly reader: Reader
   readonly healthChecks: readonly HealthCheck[]
-  /** The other parts of the control plane, by their names here. */
+  /** The other components of the control plane, by name. */
   readonly components: Readonly<Record<string, ComponentCheck>>
 }
 
 export type FindComponentStatus = (endpoint: Endpoint, verb: RequestVerb) => EndpointHandler | undefined
 
-/** Finds the handlers of `componentstatuses`; undefined for every other resource, and for other verbs. */
+/** Finds the handlers of `componentstatuses`; undefined for other resources and verbs. */
 export function createComponentStatuses(ports: ComponentStatusPorts): FindComponentStatus {
   const handlers: Partial<Record<RequestVerb, EndpointHandler>> = {
     get: (context, endpoint) => getComponent(ports, context, endpoint),
@@ -70,7 +70,7 @@ async function listComponents(
   return view.made(made.filter(matches))
 }
 
-/** The store, and what the host of the server knows of. */
+/** The store, and the components that the server's host registered. */
 function checksOf(ports: ComponentStatusPorts): Map<string, ComponentCheck> {
   return new Map([...Object.entries(ports.components), ['etcd-0', () => checkStore(ports)]])
 }

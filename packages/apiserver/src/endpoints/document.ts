@@ -11,17 +11,17 @@ import { indentedResponse, notFoundPage, textResponse, unknownResource } from '.
 import { type HealthCheck, serveHealth } from './health.ts'
 import { type IssuerPorts, serveIssuer } from './issuer.ts'
 
-/** What is served that is not about a resource. */
+/** What the non-resource endpoints need of the server. */
 export interface DocumentPorts {
   readonly healthChecks: readonly HealthCheck[]
   readonly documents: Documents
   readonly metrics: MetricsRegistry
-  /** Shown on debug pages; undefined without priority and fairness. */
+  /** For debug pages; undefined without priority and fairness. */
   readonly flow: FlowControl | undefined
   readonly issuer: IssuerPorts
 }
 
-/** Everything that is not about a resource: health, version, metrics, discovery, OpenAPI. */
+/** Non-resource paths: health, version, metrics, discovery, OpenAPI. */
 export async function serveDocument(ports: DocumentPorts, context: RequestContext): Promise<WireResponse> {
   const { documents, flow, metrics } = ports
   const { path, request } = context
@@ -54,7 +54,7 @@ export async function serveDocument(ports: DocumentPorts, context: RequestContex
   }
 }
 
-/** The text format of Prometheus, 0.0.4. */
+/** The Prometheus text format 0.0.4. */
 function metricsResponse(text: string): WireResponse {
   const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores' }
   return { status: 200, headers, body: encodeText(text) }

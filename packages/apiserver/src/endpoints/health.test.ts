@@ -28,7 +28,7 @@ function ask(url: string, changes: Partial<typeof facts> = {}) {
 }
 
 describe('serveHealth', () => {
-  it('says ok, and everything when asked', () => {
+  it('answers ok, and lists all checks with ?verbose', () => {
     for (const endpoint of ['healthz', 'livez', 'readyz']) {
       assert.deepEqual(ask(`/${endpoint}`), { status: 200, text: 'ok' })
       const { text } = ask(`/${endpoint}?verbose`)
@@ -46,7 +46,7 @@ describe('serveHealth', () => {
     assert.equal(ask('/livez/shutdown').status, 404)
   })
 
-  it('withholds the reason of a failure from the public', () => {
+  it('does not reveal the reason of a failure', () => {
     const { status, text } = ask('/livez', { failure: 'a secret' })
     assert.equal(status, 500)
     assert.match(text, /^\[-\]etcd failed: reason withheld$/m)
@@ -54,7 +54,7 @@ describe('serveHealth', () => {
     assert.ok(!text.includes('secret'))
   })
 
-  it('leaves out what is excluded, and tells what cannot be', () => {
+  it('skips excluded checks, and reports unknown ones', () => {
     const { status, text } = ask('/readyz?verbose&exclude=etcd&exclude=etcd-readiness&exclude=x', {
       failure: 'gone',
     })
@@ -63,7 +63,7 @@ describe('serveHealth', () => {
     assert.match(text, /^warn: some health checks cannot be excluded: no matches for "x"$/m)
   })
 
-  it('is alive but not ready while the store has no space, and neither when the store has failed', () => {
+  it('is alive but not ready while the store is full, and neither when the store has failed', () => {
     const full = { writeFailure: new StoreError('NoSpace', 'no space left') }
     assert.equal(ask('/readyz', full).status, 500)
     assert.equal(ask('/livez', full).status, 200)

@@ -4,25 +4,25 @@ import type { WatchCache } from '../cache/watch-cache.ts'
 import type { RequestContext } from '../request/context.ts'
 import { notFoundPage, textResponse } from '../request/response.ts'
 
-/** Something that has to be in order. */
+/** A health check. */
 export interface HealthCheck {
   readonly name: string
-  /** Undefined when all is well, else what is wrong. */
+  /** Undefined when healthy, otherwise the problem. */
   readonly check: () => string | undefined
-  /** Whether the server is alive without it: then only readiness asks. @default false */
+  /** Whether the check is for readiness only. @default false */
   readonly readyOnly?: boolean
 }
 
-/** How a part of the control plane is. */
+/** The health of a control plane component. */
 export type ComponentHealth =
   | { readonly healthy: true; readonly message: string }
-  /** `unknown` when it could not be asked. */
+  /** `unknown` when it could not be checked. */
   | { readonly healthy: false | 'unknown'; readonly message?: string; readonly error?: string }
 
-/** Asks a part how it is; never rejects. */
+/** Checks a component; never rejects. */
 export type ComponentCheck = () => Promise<ComponentHealth>
 
-/** What the server has to have done before it is ready, by upstream's names for it. */
+/** The post-start hooks that must be done before the server is ready, by upstream's names. */
 const startSteps = [
   'start-apiextensions-controllers',
   'crd-informer-synced',
@@ -39,7 +39,7 @@ export interface HealthFacts {
   readonly isDraining: () => boolean
 }
 
-/** In the order in which they are shown. */
+/** In the order in which they are listed. */
 export function createHealthChecks({ store, cache, isReady, isDraining }: HealthFacts): HealthCheck[] {
   const failWhen = (failed: () => unknown, text: string) => () => (failed() ? text : undefined)
   const checkStore = (counts: (failure: StoreError) => boolean) => () => {
@@ -50,7 +50,7 @@ export function createHealthChecks({ store, cache, isReady, isDraining }: Health
   return [
     { name: 'ping', check: () => undefined },
     { name: 'log', check: () => undefined },
-    // A store without space is alive: it answers reads, and writes as soon as there is space.
+    // A full store is alive: it serves reads, and writes as soon as there is space.
     { name: 'etcd', check: checkStore(({ code }) => code !== 'NoSpace') },
     { name: 'etcd-readiness', check: checkStore(() => true), readyOnly: true },
     { name: 'informer-sync', check: failWhen(() => !cache.isLoaded, 'not loaded'), readyOnly: true },
@@ -62,12 +62,12 @@ export function createHealthChecks({ store, cache, isReady, isDraining }: Health
   ]
 }
 
-/** Whether a path, as on the wire, is one of {@link serveHealth}'s: whoever asks must not wait behind other requests. */
+/** Whether a path, as on the wire, is one of {@link serveHealth}'s: probes must not wait behind other requests. */
 export function isHealthPath(path: string): boolean {
   return /^\/(?:healthz|livez|readyz)(?:\/|$)/.test(path)
 }
 
-/** `/healthz`, `/livez` and `/readyz`, whole or one check at a time. */
+/** `/healthz`, `/livez` and `/readyz`, all checks or a single one. */
 export function serveHealth(
   context: RequestContext,
   checks: readonly HealthCheck[],

@@ -8,16 +8,16 @@ import type { ClusterNetwork, RequestContext } from '../request/context.ts'
 
 const configurationPath = '/.well-known/openid-configuration'
 const keysPath = '/openid/v1/jwks'
-/** Relying parties may keep what they have read for an hour. */
+/** Relying parties may cache the documents for an hour. */
 const cacheControl = 'public, max-age=3600'
 
-/** Who signs tokens of service accounts, and where clients find this server. */
+/** The issuer of service account tokens, and the server's own address. */
 export interface IssuerPorts {
   readonly serviceAccounts: ServiceAccounts | undefined
   readonly advertise: ClusterNetwork['advertise']
 }
 
-/** What others need to verify the tokens of service accounts. Undefined for other paths, and where nobody signs any. */
+/** What relying parties need to verify service account tokens. Undefined for other paths, and without an issuer. */
 export async function serveIssuer(
   { serviceAccounts: accounts, advertise }: IssuerPorts,
   { request }: RequestContext,
@@ -34,7 +34,7 @@ export async function serveIssuer(
   return answer('application/json', describeIssuer(accounts, await locateKeys(advertise, accounts.jwksUri)))
 }
 
-/** Upstream serves neither document for an issuer of another form. */
+/** Upstream serves neither document for an issuer that is not a URL. */
 function isHttpsUrl(issuer: string): boolean {
   return /^https:\/\/[^?#]*$/.test(issuer)
 }

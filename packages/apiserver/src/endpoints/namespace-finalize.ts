@@ -24,7 +24,7 @@ const receiveSteps: readonly Step<Write>[] = [
   steps.placeInNamespace,
 ]
 
-/** With the present namespace, again from the top whenever somebody else has changed it. */
+/** Run with the present namespace, and again from the start when a concurrent write changed it. */
 export const finalizeSteps: readonly Step<FinalizeWrite>[] = [
   steps.checkVersion,
   { name: 'validate finalizers', run: validateFinalizers },
@@ -62,7 +62,7 @@ function validateFinalizers({ context, endpoint, finalizers }: FinalizeWrite): v
   if (errors.length > 0) throw newInvalid(endpoint.resource.info, context.info.name, errors)
 }
 
-/** An update cannot change them: they are set last. */
+/** An update cannot change them, so they are set last. */
 function setFinalizers({ object, finalizers }: FinalizeWrite): void {
   object.spec = finalizers.length > 0 ? { finalizers } : {}
 }

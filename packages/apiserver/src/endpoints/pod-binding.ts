@@ -35,7 +35,7 @@ export interface BindingPorts extends WritePorts {
 
 const bindingSteps: readonly Step<Write>[] = [steps.mutate, steps.admit]
 
-/** `pods/binding`: assigns a pod to a node, once. */
+/** `pods/binding`: assigns a Pod to a node, once. */
 export async function bindPod(
   ports: BindingPorts,
   context: ResourceContext,
@@ -47,7 +47,7 @@ export async function bindPod(
   return await assign(ports, binding, { context, endpoint })
 }
 
-/** `bindings`: the same by an older way, where only the binding names its pod. */
+/** `bindings`: the legacy form, where only the Binding names its Pod. */
 export async function createBinding(
   ports: BindingPorts,
   context: ResourceContext,
@@ -99,7 +99,7 @@ async function assign(
   return statusResponse(successStatus(undefined, 201), getHeader(context.request.headers, 'accept'))
 }
 
-/** Upstream answers these mistakes of the client with a 500. */
+/** Upstream answers these client errors with a 500. */
 function checkTarget(name: string, target: { readonly kind?: string; readonly name?: string }): void {
   const errors = []
   if (target.kind && target.kind !== 'Node')

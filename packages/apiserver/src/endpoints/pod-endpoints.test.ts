@@ -10,7 +10,7 @@ const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter
 const pods = '/api/v1/namespaces/default/pods'
 const budgets = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
 
-/** A server with a service account in `default`, so that pods can be made. */
+/** A server with a service account in `default`, so that Pods can be created. */
 async function start() {
   const world = new VirtualWorld()
   const store = createMemoryStore({ env: world })
@@ -54,7 +54,7 @@ async function start() {
 const bindTo = (node: string) => ({ metadata: { name: 'p' }, target: { kind: 'Node', name: node } })
 
 describe('pods/binding', () => {
-  it('assigns a pod once and says so in its status', async () => {
+  it('assigns a pod once and reports it in its status', async () => {
     await using server = await start()
     assert.equal((await server.makePod()).status, 201)
     assert.equal((await server.send('POST', `${pods}/p/binding`, bindTo('n1'))).status, 201)
@@ -69,7 +69,7 @@ describe('pods/binding', () => {
     assert.match(again.body.message, /already assigned to node "n1"/)
   })
 
-  it('leaves a gated pod alone', async () => {
+  it('does not bind a gated pod', async () => {
     await using server = await start()
     await server.makePod({ schedulingGates: [{ name: 'a.b/c' }] })
     assert.equal((await server.send('POST', `${pods}/p/binding`, bindTo('n1'))).status, 409)
@@ -77,7 +77,7 @@ describe('pods/binding', () => {
 })
 
 describe('pods/log', () => {
-  it('is empty while no node runs the pod, and knows the containers', async () => {
+  it('is empty while no node runs the pod, and checks the container name', async () => {
     await using server = await start()
     await server.makePod()
     assert.equal((await server.send('GET', `${pods}/p/log`)).status, 204)
@@ -89,7 +89,7 @@ describe('pods/log', () => {
 })
 
 describe('the deletion of a pod', () => {
-  it('is at once without a node, and takes its time on one', async () => {
+  it('is immediate without a node, and graceful on one', async () => {
     await using server = await start()
     await server.makePod()
     const gone = await server.send('DELETE', `${pods}/p`)
@@ -131,7 +131,7 @@ describe('pods/eviction', () => {
     return server
   }
 
-  it('is refused when the budget allows no disruption', async () => {
+  it('is rejected when the budget allows no disruption', async () => {
     await using server = await guarded(0)
     const { status, body } = await server.send('POST', `${pods}/p/eviction`, eviction)
     assert.equal(status, 429)
@@ -144,7 +144,7 @@ describe('pods/eviction', () => {
     assert.equal((await server.send('GET', `${pods}/p`)).body.metadata.deletionTimestamp, undefined)
   })
 
-  it('takes its disruption from the budget and deletes the pod', async () => {
+  it('records its disruption in the budget and deletes the pod', async () => {
     await using server = await guarded(1)
     assert.equal((await server.send('POST', `${pods}/p/eviction`, eviction)).status, 201)
     const { status } = (await server.send('GET', `${budgets}/b`)).body
@@ -157,7 +157,7 @@ describe('pods/eviction', () => {
 })
 
 describe('pod security', () => {
-  it('keeps pods out that the labels of the namespace forbid', async () => {
+  it('rejects pods that the labels of the namespace forbid', async () => {
     await using server = await start()
     await server.merge('/api/v1/namespaces/default', {
       metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'baseline' } },
@@ -170,7 +170,7 @@ describe('pod security', () => {
 })
 
 describe('scale', () => {
-  it('changes the number, and notes who owns it', async () => {
+  it('changes the replicas, and records their field manager', async () => {
     await using server = await start()
     const path = '/apis/apps/v1/namespaces/default/deployments'
     await server.send('POST', path, {

@@ -24,8 +24,7 @@ import {
 import { listOf, numberOf, objectOf, textOf } from '@coxswain/strategies'
 import { getHeader, type WireResponse } from '@coxswain/wire'
 import { builtinBodies } from '../registry/builtin-conventions.ts'
-import type { Endpoint, Registry } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, type Registry } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { statusResponse } from '../request/response.ts'
 import { type DeleteOptions, parseDeleteOptions, parseWriteOptions } from '../request/write-options.ts'
@@ -51,7 +50,7 @@ export interface EvictionPorts extends WritePorts {
 
 const evictionSteps: readonly Step<Write>[] = [steps.mutate, steps.admit]
 
-/** `pods/eviction`: deletes a pod unless a disruption budget wants it to stay. */
+/** `pods/eviction`: deletes a Pod unless a disruption budget prevents it. */
 export async function evictPod(
   ports: EvictionPorts,
   context: ResourceContext,
@@ -72,7 +71,7 @@ export async function evictPod(
   const stored = endpoint.resource.cache.get(objectKey(endpoint.resource, namespace, name))
   if (!stored) throw newNotFound(endpoint.resource.info, name)
   const pod = stored.parse()
-  const pinned = isDisposable(pod) ? undefined : await askBudget(ports, pod, { dryRun })
+  const pinned = isDisposable(pod) ? undefined : await checkBudget(ports, pod, { dryRun })
   const request = { context, endpoint, namespace, name }
   const pinnedOptions = pinned ? pinTo(deleteOptions, pod) : deleteOptions
   await removePod(ports, { ...request, options: pinnedOptions }).catch(error => {
@@ -92,7 +91,7 @@ function checkVersion({ apiVersion = '', kind = '' }: JsonObject): void {
   )
 }
 
-/** The options of the delete: those in the eviction, and the request's own dry run. */
+/** The options of the delete: those in the Eviction, and the request's own dry run. */
 function readOptions(context: ResourceContext, eviction: JsonObject): DeleteOptions {
   const given = objectOf(eviction.deleteOptions)
   if (given.ignoreStoreReadErrorWithClusterBreakingPotential === true) {
@@ -105,7 +104,7 @@ function readOptions(context: ResourceContext, eviction: JsonObject): DeleteOpti
   return dryRun ? { ...options, dryRun } : options
 }
 
-/** A pod that has ended, has not begun or is going already disrupts nobody. */
+/** Evicting a Pod that has finished, is pending or is terminating disrupts nothing. */
 function isDisposable(pod: JsonObject): boolean {
   const phase = textOf(objectOf(pod.status).phase)
   return isTerminalPhase(phase) || phase === 'Pending' || metadataOf(pod).deletionTimestamp !== undefined
@@ -117,10 +116,10 @@ function pinTo(options: DeleteOptions, pod: JsonObject): DeleteOptions {
 }
 
 /**
- * Takes the disruption from the budget that covers the pod. Answers with the budget's name when nothing was taken
- * because the pod is not healthy anyway: it must then still be so when it goes. Throws when the budget says no.
+ * Records the disruption in the budget that covers the Pod. Returns the budget's name when nothing was recorded
+ * because the Pod is unhealthy: it must then still be unhealthy when it is deleted. Throws when the budget is exhausted.
  */
-async function askBudget(
+async function checkBudget(
   ports: EvictionPorts,
   pod: JsonObject,
   { dryRun }: { readonly dryRun: boolean },
@@ -173,7 +172,7 @@ function selects(selector: unknown, labels: Readonly<Record<string, string>> | u
   }
 }
 
-/** Counts one disruption less and notes the pod, so that the budget's controller does not count it as healthy. */
+/** Decrements the allowed disruptions and records the Pod, so that the budget's controller does not count it as healthy. */
 function takeDisruption(budget: JsonObject, podName: string, now: string): void {
   const status = objectOf(budget.status)
   const { name = '', generation = 0 } = metadataOf(budget)
@@ -188,12 +187,12 @@ function takeDisruption(budget: JsonObject, podName: string, now: string): void 
   }
   if (allowed === 0) throw refusal(refusalText(name, status), 0)
   status.disruptionsAllowed = allowed - 1
-  if (allowed === 1) noteExhausted(budget, status, now)
+  if (allowed === 1) markExhausted(budget, status, now)
   status.disruptedPods = { ...disrupted, [podName]: now }
   budget.status = status
 }
 
-function noteExhausted(budget: JsonObject, status: JsonObject, now: string): void {
+function markExhausted(budget: JsonObject, status: JsonObject, now: string): void {
   status.conditions = setCondition(
     status.conditions as ConditionLike[] | undefined,
     {
@@ -236,7 +235,7 @@ function refusalText(name: string, status: JsonObject): string {
   return `The disruption budget ${name} does not allow evicting pods currently${why}`
 }
 
-/** Says in the pod's status why it goes, then deletes it. */
+/** Sets the Pod's DisruptionTarget condition, then deletes it. */
 async function removePod(ports: EvictionPorts, request: DeletionRequest): Promise<void> {
   const { endpoint, name, namespace, options } = request
   let preconditions = options.preconditions

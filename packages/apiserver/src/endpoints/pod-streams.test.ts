@@ -8,7 +8,7 @@ const upgrade = { connection: 'Upgrade', upgrade: 'websocket' }
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'
 const kubelet = '198.51.100.7:10250'
 
-/** A user who may do `verbs` with what is below pods. */
+/** A user with `verbs` on the subresources of Pods. */
 async function createUser(house: ProxyHouse, name: string, verbs: readonly string[]) {
   const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/default'
   const resources = ['pods/exec', 'pods/attach', 'pods/portforward', 'pods/proxy']
@@ -25,7 +25,7 @@ async function createUser(house: ProxyHouse, name: string, verbs: readonly strin
 }
 
 describe('streams of pods', () => {
-  it('are a bad request when there is no command to run', async () => {
+  it('are a bad request without a command', async () => {
     await using house = await openProxyHouse()
     await house.makePod('p', { node: 'own', ip: '198.51.100.20' })
     for (const query of ['', '?stdout=1', '?command=&stdout=1', '?command=&command=id']) {
@@ -54,7 +54,7 @@ describe('streams of pods', () => {
     }
   })
 
-  it('ask the kubelets of other nodes in their own words', async () => {
+  it('send kubelets of foreign nodes the requests they expect', async () => {
     const backend = createScriptedBackend(always(switching))
     await using house = await openProxyHouse({ addresses: { [kubelet]: backend.dial } })
     await house.makePod('p', { node: 'foreign', ip: '198.51.100.20' })
@@ -86,7 +86,7 @@ describe('streams of pods', () => {
     assert.deepEqual([dry.status, dry.message], [400, 'dryRun is not supported'])
   })
 
-  it('say that a kubelet cannot be reached', async () => {
+  it('report that a kubelet cannot be reached', async () => {
     await using house = await openProxyHouse()
     await house.makePod('p', { node: 'foreign', ip: '198.51.100.20' })
     const reason = `dial tcp ${kubelet}: connect: connection refused`
@@ -111,7 +111,7 @@ describe('logs of pods on other nodes', () => {
     return { ...(await house.send('GET', `${pods}/p/log${query}`)), heard: backend.heard[0]! }
   }
 
-  it('are passed on as they come, with the options', async () => {
+  it('are streamed, with the options', async () => {
     const query = '?follow=true&tailLines=5&sinceSeconds=9&timestamps=1&previous=false&limitBytes=100'
     const { status, text, headers, heard } = await logOf('HTTP/1.1 200 OK\r\n\r\nline\n', query)
     assert.deepEqual([status, text, headers['content-type']], [200, 'line\n', 'text/plain'])
@@ -120,7 +120,7 @@ describe('logs of pods on other nodes', () => {
     assert.equal(heard.split('\r\n')[0], `GET ${path} HTTP/1.1`)
   })
 
-  it('carry the complaints of kubelets over', async () => {
+  it('pass on the errors of kubelets', async () => {
     const cases = [
       ['400 Bad Request', 400, 'gone'],
       ['500 Internal', 500, 'Internal error occurred: gone'],

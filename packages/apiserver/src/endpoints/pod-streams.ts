@@ -27,13 +27,13 @@ export interface PodStreamPorts extends KubeletPorts {
   readonly reader: Reader
   readonly admission: Admission
   readonly authorizer: Authorizer
-  /** The way to the kubelets of this process, where there are any. */
+  /** The connection to kubelets of this process, if there are any. */
   readonly nodes?: NodeConnection
-  /** Speaks SPDY with clients, where that is possible. */
+  /** Speaks SPDY with clients, where supported. */
   readonly acceptSpdy?: AcceptSpdy
 }
 
-/** `pods/log`. A pod that no node runs has said nothing yet. */
+/** `pods/log`. A Pod without a node has no log yet. */
 export async function readLog(
   streams: PodStreamPorts,
   context: ResourceContext,
@@ -63,7 +63,7 @@ export async function readLog(
 
 const plainText = { status: 200, headers: { 'content-type': 'text/plain' }, unhurried: true }
 
-/** From the kubelet of a node that is not ours. */
+/** From the kubelet of a foreign node. */
 async function readForeignLog(
   streams: PodStreamPorts,
   { query, request }: ResourceContext,
@@ -170,8 +170,8 @@ export async function forwardPort(
 }
 
 /**
- * Asks those who may object to a connection. A WebSocket begins with a GET, which roles that may only read allow: what it
- * opens is a `create`, and has to be allowed as one.
+ * Checks authorization and admission for a connection. A WebSocket begins with a GET, which read-only roles allow; it
+ * opens a `create`, and must be authorized as one.
  */
 async function beginConnect(
   { admission, authorizer }: PodStreamPorts,
@@ -188,7 +188,7 @@ async function beginConnect(
   throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)
 }
 
-/** The way to the pod's node where it is one of ours. Throws a 404 when there is no such node. */
+/** The connection to the Pod's node when it is one of ours. Throws a 404 when the node does not exist. */
 function ownNodeOf(streams: PodStreamPorts, pod: JsonObject): NodeConnection | undefined {
   const name = nodeOf(pod)
   getNode(streams, name, 'pods')
@@ -202,7 +202,7 @@ const wantsSpdy = ({ request }: ResourceContext): boolean =>
 
 function spdyOf({ acceptSpdy }: PodStreamPorts): AcceptSpdy {
   if (acceptSpdy) return acceptSpdy
-  throw newBadRequest('SPDY is not spoken here')
+  throw newBadRequest('this server does not support SPDY')
 }
 
 /** Milliseconds since the epoch. */
@@ -238,7 +238,7 @@ async function readPod(
 const nodeOf = (pod: JsonObject): string => textOf(objectOf(pod.spec).nodeName)
 const nameOf = (pod: JsonObject): string => textOf(objectOf(pod.metadata).name)
 
-/** The one that was asked for, or the pod's only one. Throws a 400 when there is no such container. */
+/** The requested container, or the Pod's only one. Throws a 400 when there is no such container. */
 function chooseContainer(pod: JsonObject, container: string): string {
   const spec = objectOf(pod.spec)
   const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap(kind =>

@@ -31,7 +31,7 @@ describe('pods/proxy', () => {
     assert.deepEqual([...inside.closed, ...outside.closed], [true, true, true, true])
   })
 
-  it('sends every method and body, says where the request came from, and keeps secrets', async () => {
+  it('forwards every method and body, adds X-Forwarded headers, and drops credentials', async () => {
     const backend = createScriptedBackend(heard =>
       heard.endsWith('0\r\n\r\n') || heard.endsWith('body') || /^(OPTIONS|DELETE|HEAD)/.test(heard)
         ? { say: ok, end: true }
@@ -86,7 +86,7 @@ describe('pods/proxy', () => {
     assert.match(backend.heard[7]!, /content-length: 4\r\n.*\r\n\r\nbody$/s)
   })
 
-  it('redirects its root to the path with a slash, once it knows that the pod is there', async () => {
+  it('redirects its root to the path with a slash, once it knows that the pod exists', async () => {
     await using house = await openProxyHouse()
     await house.makePod('p', { node: 'own', ip: '10.1.1.1' })
     for (const method of ['GET', 'HEAD']) {
@@ -96,7 +96,7 @@ describe('pods/proxy', () => {
     assert.equal((await house.send('GET', `${pods}/q/proxy`)).message, 'pods "q" not found')
   })
 
-  it('leads redirects and the links of pages through itself, and takes away what lets other sites in', async () => {
+  it('rewrites redirects and links of pages, and drops headers that would let other sites in', async () => {
     const say = [
       'HTTP/1.1 302 Found',
       'Location: /next/',
@@ -129,7 +129,7 @@ describe('pods/proxy', () => {
     assert.equal(shown.headers['content-length'], undefined)
   })
 
-  it('says why nobody answered, as a Status', async () => {
+  it('reports why the backend did not respond, as a Status', async () => {
     await using house = await openProxyHouse({
       dial: async () => {
         throw new Error('connect to localhost:8080: dial tcp 127.0.0.1:8080: connect: connection refused')
@@ -163,7 +163,7 @@ describe('pods/proxy', () => {
     assert.equal((await house.send('TRACE', `${pods}/here/proxy/`)).status, 405)
   })
 
-  it('pulls an answer no faster than the client reads, and lets go of it when the client leaves', async () => {
+  it('reads a response no faster than the client, and releases it when the client disconnects', async () => {
     let sent = 0
     let isClosed = false
     const endless = async () => ({
@@ -195,7 +195,7 @@ describe('pods/proxy', () => {
     assert.equal(isClosed, true)
   })
 
-  it('speaks TLS where the scheme says so', async () => {
+  it('uses TLS for the scheme https', async () => {
     const backend = createScriptedBackend(always(ok))
     await using house = await openProxyHouse({ addresses: { '198.51.100.20:443': backend.dial } })
     const containers = [{ name: 'c', image: 'x' }]
@@ -249,14 +249,14 @@ describe('services/proxy', () => {
     )
   })
 
-  it('takes one of those that are ready at random', async () => {
+  it('chooses a ready endpoint at random', async () => {
     const { house, dialled } = await openService(undefined, false)
     await using _ = house
     for (let i = 0; i < 30; i++) await house.send('GET', `${services}/s:web/proxy/`)
     assert.deepEqual([...dialled].sort(), ['p', 'r'])
   })
 
-  it('says what is missing', async () => {
+  it('reports what is missing', async () => {
     const { house } = await openService()
     await using _ = house
     await house.make(services, { metadata: { name: 'empty' }, spec: { ports: [{ port: 80 }] } })
@@ -275,7 +275,7 @@ describe('services/proxy', () => {
     }
   })
 
-  it('goes nowhere but to pods of its namespace that have the address', async () => {
+  it('connects only to pods of its namespace that have the address', async () => {
     for (const targetRef of [
       { kind: 'Pod', name: 'gone', namespace: 'default' },
       { kind: 'Pod', name: 'p', namespace: 'kube-system' },
@@ -289,7 +289,7 @@ describe('services/proxy', () => {
     }
   })
 
-  it('takes Endpoints where nobody keeps slices', async () => {
+  it('uses Endpoints without EndpointSlices', async () => {
     const backend = createScriptedBackend(always(ok))
     await using house = await openProxyHouse({ dial: backend.dial })
     await house.makePod('p', { node: 'own', ip: '10.1.1.1' })
@@ -306,7 +306,7 @@ describe('services/proxy', () => {
 describe('nodes/proxy', () => {
   const nodes = '/api/v1/nodes'
 
-  it('asks our own nodes themselves, with the path behind it', async () => {
+  it('sends requests for our own nodes to their kubelets, with the path after proxy', async () => {
     const asked: string[] = []
     await using house = await openProxyHouse({
       ask: async (node, { method, path, query, headers }) => {
@@ -326,7 +326,7 @@ describe('nodes/proxy', () => {
     assert.equal((await house.send('GET', `${nodes}/none/proxy/`)).message, 'nodes "none" not found')
   })
 
-  it('speaks to the kubelets of other nodes with the certificate for them', async () => {
+  it('uses the client certificate for kubelets of foreign nodes', async () => {
     const backend = createScriptedBackend(always(ok))
     await using house = await openProxyHouse({ addresses: { '198.51.100.7:10250': backend.dial } })
     assert.equal((await house.send('GET', `${nodes}/foreign/proxy/healthz`)).text, 'hi')

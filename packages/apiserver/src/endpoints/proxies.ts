@@ -22,8 +22,7 @@ import { splitProxyPath } from '../nodes/proxy/proxy-path.ts'
 import { checkProxyableAddress } from '../nodes/proxyable-address.ts'
 import { encodePath } from '../outbound/url-path.ts'
 import type { Reader } from '../read/read.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey } from '../registry/registry.ts'
 import type { Compression } from '../request/compression.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseRequestInfo, type ResourceRequestInfo } from '../request/request-info.ts'
@@ -33,9 +32,9 @@ export interface ProxyPorts extends KubeletPorts {
   readonly env: Env
   readonly reader: Reader
   readonly admission: Admission
-  /** The way to the kubelets of this process, where there are any. */
+  /** The connection to kubelets of this process, if there are any. */
   readonly nodes?: NodeConnection
-  /** For pages that come compressed. */
+  /** For compressed pages. */
   readonly compression?: Compression
 }
 
@@ -48,7 +47,7 @@ const handlers: Readonly<Record<string, ProxyHandler>> = {
   services: proxyToService,
 }
 
-/** What answers `RESOURCE/NAME/proxy`, for all methods alike. */
+/** Handles `RESOURCE/NAME/proxy`, the same for all methods. */
 export function findProxyHandler({
   group,
   resource,
@@ -60,8 +59,8 @@ export function findProxyHandler({
 const noQuery = parseQuery('')
 
 /**
- * Whether a request is for somebody behind the API server, told by its path (as on the wire): such requests have bodies
- * of any length, and ask for upgrades that are not the server's business.
+ * Whether a request is for a backend behind the API server, judging by its path (as on the wire): such requests have bodies
+ * of any length, and their upgrades are passed on.
  */
 export function isProxyPath(path: string): boolean {
   if (!path.includes('/proxy')) return false
@@ -124,9 +123,9 @@ async function proxyToNode(
   const isKubelet = port === '' || port === String(kubeletPortOf(node))
   const { nodes, dialer } = ports
   if (nodes?.hasNode(name)) {
-    // Its other ports are those of this machine.
+    // Its other ports are ports of this machine.
     if (!isKubelet) throw newBadRequest('address not allowed')
-    return await askNode(nodes, context, name)
+    return await forwardToNode(nodes, context, name)
   }
   const kubelet = findKubelet(ports, node)
   let addresses: readonly string[]
@@ -137,7 +136,7 @@ async function proxyToNode(
   }
   if (addresses.length === 0) throw newBadRequest('no addresses for hostname')
   for (const address of addresses) checkProxyableAddress(address)
-  // What was judged is what is dialled: a name may have another address by then.
+  // Dials the address that was checked: the name may resolve to another one by then.
   const address = addresses[0]!
   const backend = isKubelet
     ? backendAt(dialer, { scheme: 'https', address, port: kubelet.port }, kubelet.tls)
@@ -145,8 +144,12 @@ async function proxyToNode(
   return await forwardTo(ports, context, backend)
 }
 
-/** One of our own nodes answers itself. */
-async function askNode(nodes: NodeConnection, context: ResourceContext, node: string): Promise<WireResponse> {
+/** Our own nodes serve the request themselves. */
+async function forwardToNode(
+  nodes: NodeConnection,
+  context: ResourceContext,
+  node: string,
+): Promise<WireResponse> {
   const { request } = context
   const asked = splitProxyPath(context)
   const { path } = asked
@@ -164,7 +167,7 @@ async function askNode(nodes: NodeConnection, context: ResourceContext, node: st
   return { status, headers: returnedHeaders(headers), ...(body && { body }), unhurried: true }
 }
 
-/** What stands before every proxy: upstream's checks of the request, and admission. */
+/** The checks before every proxy request: upstream's checks of the request, and admission. */
 async function begin(
   { admission, reader }: ProxyPorts,
   context: ResourceContext,
@@ -199,11 +202,11 @@ function getObject({ info }: ResourceContext, { resource }: Endpoint, name: stri
 interface PodPlace {
   readonly scheme: 'http' | 'https'
   readonly port: number
-  /** @default the Pod's first */
+  /** @default the Pod's first port */
   readonly address?: string
 }
 
-/** Pods of our own nodes are reached through them, others by their address. */
+/** Pods of our own nodes are reached through the node, others by their address. */
 function backendOfPod({ nodes, dialer }: ProxyPorts, pod: JsonObject, place: PodPlace): Backend {
   const { scheme, port, address = podIPOf(pod) } = place
   const { namespace, name } = objectOf(pod.metadata)
@@ -220,7 +223,7 @@ function podIPOf({ status }: JsonObject): string {
   return textOf(listOf(podIPs)[0]?.ip) || textOf(podIP)
 }
 
-/** A Pod's port by number or by name; its first one when none is named, and the scheme's when it has none. */
+/** A Pod's port by number or name; the first when none is named, and the scheme's default when the Pod has none. */
 function portOf(pod: JsonObject, port: string, scheme: 'http' | 'https'): number {
   const ports = listOf(objectOf(pod.spec).containers).flatMap(container => listOf(container.ports))
   if (port === '') return Number(ports[0]?.containerPort ?? (scheme === 'https' ? 443 : 80))

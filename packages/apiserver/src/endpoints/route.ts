@@ -33,14 +33,14 @@ export interface RoutePorts extends SubresourcePorts {
   readonly documents: DocumentPorts
 }
 
-/** Whoever is behind a proxy may be asked anything. */
+/** Backends of a proxy accept any method. */
 const proxiedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'])
 const servedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** What may be asked of all namespaces at once. */
+/** Verbs that work across all namespaces. */
 const acrossNamespaces: ReadonlySet<RequestVerb> = new Set<RequestVerb>(['list', 'watch'])
 
-/** The end of the filter list: finds the handler of a request. */
+/** The end of the filter chain: finds the handler of a request. */
 export function createRoute(ports: RoutePorts): Next {
   const router = new Router(ports)
   return context => router.route(context)
@@ -97,12 +97,12 @@ class Router {
     return this.#routeObject(context, endpoint)
   }
 
-  /** The answer for a resource that is not served. */
+  /** The response for a resource that is not served. */
   #unknown(context: RequestContext, info: ResourceRequestInfo): Answer {
     const { registry } = this.#ports
     if (!registry.hasGroupVersion(info.group, info.version) && !registry.hasBuiltinGroup(info.group))
       return notFoundPage
-    throw isOldDefinition(info) ? oldDefinition(context) : unknownResource()
+    throw isOldCrd(info) ? oldCrd(context) : unknownResource()
   }
 
   #routeObject(context: ResourceContext, endpoint: Endpoint): Answer {
@@ -148,7 +148,7 @@ function checkMethod({ request }: RequestContext, methods: ReadonlySet<string>):
   if (!methods.has(request.method)) throw methodNotAllowed()
 }
 
-/** Whether the path has a namespace where the resource has none, or the other way around. */
+/** Whether the path has a namespace for a cluster-scoped resource, or none for a namespaced one. */
 function isWrongScope({ resource }: Endpoint, info: ResourceRequestInfo): boolean {
   return resource.info.namespaced
     ? info.namespace === '' && !acrossNamespaces.has(info.verb)
@@ -164,25 +164,25 @@ function warnOfDeprecation({ warnings }: RequestContext, { resource, version }: 
   if (deprecated !== undefined) warnings.push(deprecated)
 }
 
-/** Definitions as they were before Kubernetes 1.22; old tutorials are full of them. */
-function isOldDefinition({ group, version, resource }: ResourceRequestInfo): boolean {
+/** The CRD versions that Kubernetes 1.22 removed; old tutorials still use them. */
+function isOldCrd({ group, version, resource }: ResourceRequestInfo): boolean {
   return group === 'apiextensions.k8s.io' && version === 'v1beta1' && resource === 'customresourcedefinitions'
 }
 
-/** The 404 that it always was, with what to do about it. */
-function oldDefinition({ warnings }: RequestContext): StatusError {
+/** The usual 404, with a hint. */
+function oldCrd({ warnings }: RequestContext): StatusError {
   const message =
     'apiextensions.k8s.io/v1beta1 CustomResourceDefinition is not served since Kubernetes 1.22; use apiextensions.k8s.io/v1, where each of spec.versions has its own schema, subresources and additionalPrinterColumns ("coxswain convert FILE" rewrites a manifest)'
   warnings.push(message)
   return new StatusError({ ...unknownResource().status, message })
 }
 
-/** Objects are made, and collections emptied, in one namespace. */
+/** Creates and deletecollections are in a single namespace. */
 function isCollectionWrite(verb: RequestVerb): boolean {
   return verb === 'create' || verb === 'deletecollection'
 }
 
-/** Whether the method goes with a collection or with a name, as the path has it. */
+/** Whether the method matches the path: a collection or a name. */
 function hasPlace({ verb, name }: ResourceRequestInfo): boolean {
   if (verb === 'create' || verb === 'list' || verb === 'deletecollection') return name === ''
   return verb === 'watch' || name !== ''
@@ -197,7 +197,7 @@ function checkSegments(info: ResourceRequestInfo): void {
   if (!isNamespace(info)) checkSegment('Namespace', info.namespace)
 }
 
-/** A name or namespace that could be mistaken for a way through the tree is refused before anything looks it up. */
+/** Rejects names and namespaces with path segments such as `..` before anything looks them up. */
 function checkSegment(what: string, value: string): void {
   const problems = isValidPathSegmentName(value)
   if (problems.length > 0)

@@ -11,11 +11,11 @@ import type { ManagedFieldsEntry } from '@coxswain/apimachinery/meta'
 const scaleVersion = 'autoscaling/v1'
 const scaleFields = { 'f:spec': { 'f:replicas': {} } }
 
-/** Where the versions of a kind keep the number that a Scale shows. */
+/** Where the versions of a kind have the replicas that a Scale shows. */
 export interface ReplicasPaths {
-  /** The version in which the owner of the number is noted. */
+  /** The version in which the owner of the replicas is recorded. */
   readonly apiVersion: string
-  /** By apiVersion; members of the path, such as `['spec', 'replicas']`. */
+  /** Field paths by apiVersion, such as `['spec', 'replicas']`. */
   readonly paths: ReadonlyMap<string, readonly string[]>
 }
 
@@ -24,7 +24,7 @@ const elements = (path: readonly string[]): string[] => path.map(name => `f:${na
 const ownsPath = (entry: ManagedFieldsEntry, path: readonly string[]): boolean =>
   hasPath(decodeFieldSet((entry.fieldsV1 ?? {}) as never), elements(path) as never)
 
-/** Who owns the number, as managers of a Scale. */
+/** The owners of the replicas, as managers of the Scale. */
 export function managersOfScale(
   entries: readonly ManagedFieldsEntry[],
   { paths }: ReplicasPaths,
@@ -38,8 +38,8 @@ export function managersOfScale(
 }
 
 /**
- * The managers of the object after a write through its Scale. Whoever owns the number there now owns it here, in an
- * entry without a time unless it is an applied one that was here before; everybody else loses it.
+ * The object's managers after a write through its Scale. The Scale's owner of the replicas becomes their owner here, in an
+ * entry without a time unless it is an existing apply entry; all other managers lose them.
  */
 export function managersOfParent(
   entries: readonly ManagedFieldsEntry[],
@@ -70,14 +70,14 @@ export function managersOfParent(
   return [...kept, ...(added as ManagedFieldsEntry[])].sort(byTime)
 }
 
-/** Applied entries first, then by time; those without one are the oldest. */
+/** Apply entries first, then by time; entries without one are the oldest. */
 function byTime(one: ManagedFieldsEntry, other: ManagedFieldsEntry): number {
   const key = ({ operation, time = '', manager = '', subresource = '' }: ManagedFieldsEntry) =>
     [operation ?? '', time, manager, subresource].join('\n')
   return key(one) < key(other) ? -1 : 1
 }
 
-/** What makes an entry the same manager: of an applied one the version does not count. */
+/** What identifies a manager's entry: for apply entries the version does not count. */
 function identityOf({ manager, operation, apiVersion, subresource }: ManagedFieldsEntry): string {
   return JSON.stringify([manager, operation, operation === 'Apply' ? '' : apiVersion, subresource ?? ''])
 }

@@ -11,9 +11,8 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import { StoredObject } from '../cache/stored-object.ts'
 import { builtinBodies, createBuiltinConventions } from '../registry/builtin-conventions.ts'
 import { parseServed, serveOne } from '../registry/convert.ts'
-import type { Endpoint, Registry } from '../registry/registry.ts'
+import { apiVersionOf, type Endpoint, type Registry } from '../registry/registry.ts'
 import { scaleKind, scaleVersion } from '../registry/scale-conventions.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
@@ -29,7 +28,7 @@ import { createWrite, type Part, type Write } from '../write/write.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
 import { managersOfParent, managersOfScale, type ReplicasPaths } from './scale-managers.ts'
 
-/** Where a kind keeps what a Scale shows. */
+/** Where a kind has the fields that a Scale shows. */
 export interface ScalePaths {
   readonly specReplicas: readonly string[]
   readonly statusReplicas: readonly string[]
@@ -64,11 +63,11 @@ interface ScaleWrite extends Write {
   readonly part: Part
   readonly paths: ScalePaths
   readonly replicasPaths: ReplicasPaths
-  /** Makes the Scale that the client asks for out of the present one, with the managers it then has. */
+  /** Returns the new Scale, given the present one, with the managers it then has. */
   readonly writeScale: (live: JsonObject) => JsonObject
 }
 
-/** With the present object, again from the top whenever somebody else has changed it. */
+/** Run with the present object, and again from the start when a concurrent write changed it. */
 export const scaleSteps: readonly Step<ScaleWrite>[] = [
   { name: 'change scale', run: changeScale },
   steps.mutate,
@@ -83,7 +82,7 @@ export const scaleSteps: readonly Step<ScaleWrite>[] = [
   steps.admit,
 ]
 
-/** `scale` of workloads and of custom resources that have one: an autoscaling/v1 Scale. */
+/** `scale` of workloads and of custom resources with a scale subresource: an autoscaling/v1 Scale. */
 export function createScaleHandler(ports: ScalePorts): EndpointHandler {
   const shown = new WeakMap<Endpoint, Endpoint>()
   const manager = createScaleManager(ports)
@@ -116,7 +115,7 @@ export function createScaleHandler(ports: ScalePorts): EndpointHandler {
   }
 }
 
-/** The endpoint of a kind's scale, for showing it: its answers are Scales, whatever the kind is. */
+/** The endpoint of a kind's scale, for responses: those are Scales, whatever the kind is. */
 function createScaleEndpoint({ resource, version }: Endpoint, scheme: Registry): Endpoint {
   const cells = (scale: JsonObject, now: number) => {
     const { name, creationTimestamp } = metadataOf(scale)
@@ -137,7 +136,7 @@ function createScaleEndpoint({ resource, version }: Endpoint, scheme: Registry):
   return { resource: { ...resource, ...conventions, info, storageVersion: shown, strategy }, version: shown }
 }
 
-/** The Scale that the client asks for; admission is shown it and the present one. */
+/** The requested Scale; admission sees it and the present one. */
 function changeScale(write: ScaleWrite): void {
   const { old, part, paths, replicasPaths } = write
   const live = toScale(paths, old!)
@@ -165,7 +164,7 @@ function checkScale(write: ScaleWrite): void {
   write.expected = { resourceVersion, uid }
 }
 
-/** The object with the Scale's number of replicas, and the managers of it. */
+/** The object with the Scale's replicas, and its managers. */
 function setReplicas(write: ScaleWrite): void {
   const { old, part, paths, replicasPaths } = write
   const scale = part.object
@@ -180,7 +179,7 @@ function setReplicas(write: ScaleWrite): void {
   write.object = object
 }
 
-/** Validating admission sees the Scale of the object that is about to be stored. */
+/** Validating admission sees the Scale of the object about to be stored. */
 function showScale(write: ScaleWrite): void {
   write.part.object = toScale(write.paths, write.object)
   write.attributes = write.describe(write)
@@ -256,7 +255,7 @@ function toScale(paths: ScalePaths, object: JsonObject): JsonObject {
   }
 }
 
-/** A selector as text: status paths of custom resources hold one already, replication controllers have plain labels. */
+/** A selector as text: status paths of custom resources already have one, ReplicationControllers have plain labels. */
 function formatSelector(selector: unknown): string {
   if (typeof selector === 'string') return selector
   if (!isObject(selector)) return ''

@@ -8,7 +8,7 @@ import { forwardPort, openTerminal, type PodStreamPorts, readLog } from './pod-s
 import { createScaleHandler } from './scale.ts'
 import { createToken, type TokenPorts } from './token-request.ts'
 
-/** What the endpoints below objects need of the server. */
+/** What subresources need of the server. */
 export interface SubresourcePorts {
   readonly write: BindingPorts
   readonly pods: PodStreamPorts
@@ -17,7 +17,7 @@ export interface SubresourcePorts {
 
 export type FindSubresource = (endpoint: Endpoint, info: ResourceRequestInfo) => EndpointHandler | undefined
 
-/** Finds the handlers of endpoints that do something of their own. */
+/** Finds the handlers of endpoints that are more than a read or write of the object. */
 export function createSubresources({ write, pods, tokens }: SubresourcePorts): FindSubresource {
   const scale = createScaleHandler(write)
   const terminal: EndpointHandler = (context, endpoint) => openTerminal(pods, context, endpoint)

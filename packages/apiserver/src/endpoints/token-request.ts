@@ -33,7 +33,7 @@ const requestVersion = 'authentication.k8s.io/v1'
 const shortest = 600
 const longest = 2 ** 32
 const defaultSeconds = 3600
-/** What pods ask for that know nothing of tokens that end; theirs are extended to a year. */
+/** The expiration that Pods request whose clients may not refresh tokens; it is extended to a year. */
 const extendableSeconds = 3607
 const extendedSeconds = 365 * 24 * 3600
 
@@ -50,15 +50,15 @@ interface TokenSpec {
 
 /** What token requests need of the server. */
 export interface TokenPorts extends WritePorts {
-  /** Who signs tokens, and the audiences of tokens that name none. */
+  /** The issuer, and the audiences of tokens that name none. */
   readonly authentication: Pick<ResolvedAuthentication, 'serviceAccounts' | 'audiences' | 'server'>
 }
 
-/** The token is issued between the two. */
+/** The pipelines before and after the token is issued. */
 const admittedRequest: readonly Step<Write>[] = [steps.mutate]
 const issuedToken: readonly Step<Write>[] = [steps.admit]
 
-/** `serviceaccounts/token`: a new token of the account. Throws a 501 where nobody signs any. */
+/** `serviceaccounts/token`: issues a token for the account. Throws a 501 without an issuer. */
 export async function createToken(
   ports: TokenPorts,
   context: ResourceContext,
@@ -183,7 +183,7 @@ const bindable: ReadonlyMap<string, BoundResource> = new Map([
   ['Secret', 'secrets'],
 ])
 
-/** The object that the token is to die with; it has to be there. */
+/** The object that the token is bound to; it must exist. */
 function findBound(
   ports: TokenPorts,
   { info }: ResourceContext,
@@ -216,7 +216,7 @@ function findBound(
   return { pod: reference, node: { name: nodeName, uid: node?.uid ?? '' } }
 }
 
-/** The endpoint for showing what is answered: a TokenRequest, not an account. */
+/** The endpoint for the response: a TokenRequest, not a ServiceAccount. */
 function tokenEndpoint({ resource, version }: Endpoint): Endpoint {
   const shown = { ...version, name: requestKind.version }
   const info = { ...resource.info, group: requestKind.group, kind: requestKind.kind }

@@ -12,14 +12,14 @@ import { whenOver } from '../request/response.ts'
 
 const longestId = 64
 
-/** The id under which a request can be found again: the client's own, or a new one. */
+/** The audit id of a request: the client's own, or a new one. */
 export function auditIdOf({ request, env }: RequestContext): string {
   const given = getHeader(request.headers, 'audit-id')
   if (given !== undefined && /^[\w.:-]+$/.test(given)) return given.slice(0, longestId)
   return env.random.uuid()
 }
 
-/** Writes down who did what. Comes after authentication, so that there is a who. */
+/** Audits requests. Comes after authentication, so that the user is known. */
 export function createAudit({ policy, backends }: Auditing): Filter {
   const evaluate = createEvaluator(policy)
   return async (context, next) => {
@@ -97,7 +97,7 @@ function printStatus({ status, message, reason, details, code }: Status): JsonOb
   }
 }
 
-/** Requests whose sender could not be found out leave a trace too. Comes before authentication. */
+/** Audits requests that fail authentication. Comes before authentication. */
 export function createFailedAuthenticationAudit({ policy, backends }: Auditing): Filter {
   const evaluate = createEvaluator(policy)
   return async (context, next) => {

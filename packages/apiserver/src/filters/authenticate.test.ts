@@ -25,7 +25,7 @@ async function whoAmI(server: Server, parts: Parameters<Server['send']>[2] = {})
 }
 
 describe('client certificates', () => {
-  it('make the common name the user, organizations groups, and know a uid', async () => {
+  it('map the common name to the user, organizations to groups, and have a uid', async () => {
     await using server = await startOpen()
     const peer = { ...administrator, commonName: 'ann', organizations: ['a', 'b'], uid: 'u7' }
     assert.deepEqual(await whoAmI(server, { peer }), {
@@ -35,7 +35,7 @@ describe('client certificates', () => {
     })
   })
 
-  it('end with their time, also on a connection that was opened before', async () => {
+  it('expire, also on a connection that was opened before', async () => {
     await using server = await startOpen()
     const peer = { ...administrator, notAfter: server.world.clock.now() + 60_000 }
     assert.notEqual(await whoAmI(server, { peer }), 401)
@@ -43,7 +43,7 @@ describe('client certificates', () => {
     assert.equal(await whoAmI(server, { peer }), 401)
   })
 
-  it('that are no good do not stand in the way of a token that is', async () => {
+  it('that are invalid do not prevent authentication by a token', async () => {
     await using server = await startOpen({ authentication: { knownTokens: tokens } })
     const headers = { authorization: 'Bearer jane-token' }
     const expired = { ...administrator, notAfter: 1 }
@@ -54,7 +54,7 @@ describe('client certificates', () => {
 })
 
 describe('bearer tokens', () => {
-  it('are asked about one authenticator after the other', async () => {
+  it('are passed to one authenticator after the other', async () => {
     const asked: string[] = []
     const second = createTokenAuthenticator(new Map([['other', { name: 'joe', groups: [] }]]))
     const late = async (token: string) => {
@@ -73,7 +73,7 @@ describe('bearer tokens', () => {
     assert.equal(await as('unknown'), 401)
   })
 
-  it('are read as upstream reads them', async () => {
+  it('are parsed as upstream does', async () => {
     await using server = await startOpen({ authentication: { knownTokens: tokens } })
     const as = (authorization: string) => whoAmI(server, { peer: null, headers: { authorization } })
     assert.equal((await as('bearer jane-token')).username, 'jane')
@@ -82,7 +82,7 @@ describe('bearer tokens', () => {
     assert.equal((await as('Bearer')).username, 'system:anonymous')
   })
 
-  it('come with the protocols of a WebSocket too', async () => {
+  it('may be WebSocket subprotocols', async () => {
     await using server = await startOpen({ authentication: { knownTokens: tokens } })
     const encoded = Buffer.from('jane-token').toString('base64url')
     const headers = {
@@ -91,7 +91,7 @@ describe('bearer tokens', () => {
     assert.equal((await whoAmI(server, { peer: null, headers })).username, 'jane')
   })
 
-  it('of a file say nothing of audiences: they are for the server alone', async () => {
+  it('of a file have no audiences: they are for the server alone', async () => {
     await using server = await startOpen({ authentication: { knownTokens: tokens, audiences: ['api'] } })
     const ask = async (audiences?: string[]) => {
       const spec = { token: 'jane-token', ...(audiences && { audiences }) }
@@ -111,7 +111,7 @@ describe('bearer tokens', () => {
 })
 
 describe('requests without a credential', () => {
-  it('are anonymous, or not let in at all, or only on some paths', async () => {
+  it('are anonymous, or rejected, or allowed only on some paths', async () => {
     for (const [anonymous, expected] of [
       [true, { '/healthz': 200, '/api': 200 }],
       [false, { '/healthz': 401, '/api': 401 }],
@@ -126,7 +126,7 @@ describe('requests without a credential', () => {
 })
 
 describe('unauthenticated clients on HTTP/2 (CVE-2023-44487)', () => {
-  it('get one request out of a connection, whatever the answer is', async () => {
+  it('get one request per connection, whatever the response is', async () => {
     await using server = await startTestServer({ authentication: { knownTokens: tokens } })
     const send = (headers: Record<string, string>, url = '/api/v1/pods') =>
       server.send('GET', url, { peer: null, headers: { ':method': 'GET', ...headers } })
@@ -170,7 +170,7 @@ describe('front proxies', () => {
     'x-remote-extra-acme.com%2fproject': 'p',
   }
 
-  it('vouch for others', async () => {
+  it('authenticate other users', async () => {
     await using server = await startOpen({ authentication })
     assert.deepEqual(await whoAmI(server, { peer: proxy, headers }), {
       username: 'ann',
@@ -180,18 +180,18 @@ describe('front proxies', () => {
     })
   })
 
-  it('are nobody themselves', async () => {
+  it('are not users themselves', async () => {
     await using server = await startOpen({ authentication })
     assert.equal((await whoAmI(server, { peer: proxy })).username, 'system:anonymous')
   })
 
-  it('have to be of the right name and in time', async () => {
+  it('must have an allowed name and a valid certificate', async () => {
     await using server = await startOpen({ authentication })
     assert.equal(await whoAmI(server, { peer: { ...proxy, commonName: 'other-proxy' }, headers }), 401)
     assert.equal(await whoAmI(server, { peer: { ...proxy, notAfter: 1 }, headers }), 401)
   })
 
-  it('are the only ones who may: everybody else is who they are', async () => {
+  it('are the only ones who may: headers of other clients are ignored', async () => {
     await using server = await startOpen({ authentication })
     assert.equal((await whoAmI(server, { headers })).username, 'admin')
     assert.equal((await whoAmI(server, { peer: null, headers })).username, 'system:anonymous')
@@ -200,7 +200,7 @@ describe('front proxies', () => {
   })
 })
 
-describe('what passes authentication', () => {
+describe('a request after authentication', () => {
   it('has no credentials any more', async () => {
     const request: WireRequest = {
       method: 'GET',
@@ -231,7 +231,7 @@ describe('what passes authentication', () => {
 })
 
 describe('tokens and keys (CVE-2019-11250, CVE-2020-8565)', () => {
-  it('stand in no log line and no answer, whatever is wrong with them', async () => {
+  it('are in no log line and no response, whatever is wrong with them', async () => {
     const lines: string[] = []
     const note = (message: string, fields?: object) =>
       void lines.push(

@@ -30,12 +30,12 @@ export function createAuthenticate(authentication: ResolvedAuthentication): Filt
       const answer = i === 0 ? first : authenticators[i]!(request, clock)
       const user = answer instanceof Promise ? await answer : answer
       if (user === 'invalid') isRejected = true
-      else if (user) return await goOn(context, next, user)
+      else if (user) return await continueAs(context, next, user)
     }
     const bearer = findBearerToken(request)
     if (bearer !== undefined) {
       const owner = await ownerOf(context, bearer)
-      if (owner) return await goOn(context, next, owner)
+      if (owner) return await continueAs(context, next, owner)
       isRejected = true
     }
     context.request = withoutHeaders(request, isCredential)
@@ -44,7 +44,7 @@ export function createAuthenticate(authentication: ResolvedAuthentication): Filt
     return await next(context)
   }
 
-  function goOn(context: RequestContext, next: Next, user: UserInfo): Answer {
+  function continueAs(context: RequestContext, next: Next, user: UserInfo): Answer {
     context.request = withoutHeaders(context.request, isCredential)
     context.user = withAuthenticatedGroup(user)
     return next(context)
@@ -63,7 +63,7 @@ export function createAuthenticate(authentication: ResolvedAuthentication): Filt
   return (context, next) => {
     // Most connections are authenticated synchronously, by their client certificate.
     const user = authenticateFirst?.(context.request, clock)
-    if (user && user !== 'invalid' && !(user instanceof Promise)) return goOn(context, next, user)
+    if (user && user !== 'invalid' && !(user instanceof Promise)) return continueAs(context, next, user)
     return find(context, next, user)
   }
 }

@@ -8,7 +8,7 @@ import type { RequestInfo } from '../request/request-info.ts'
 const decisionAnnotation = 'authorization.k8s.io/decision'
 const reasonAnnotation = 'authorization.k8s.io/reason'
 
-/** Only what is allowed goes on. The decision and its reason are there for the audit log. */
+/** Rejects requests that are not allowed. The decision and its reason are recorded for the audit log. */
 export function createAuthorize(authorize: Authorizer): Filter {
   const check = (context: RequestContext, info: RequestInfo, decision: Decision) => {
     if (decision.verdict !== 'allow') throw refuse(context, info, decision)
@@ -30,7 +30,7 @@ export function createAuthorize(authorize: Authorizer): Filter {
   }
 }
 
-/** An authorizer that failed might have allowed it: that is the server's fault, not the user's. */
+/** An authorizer that failed might have allowed the request: an internal error, not a 403. */
 function refuse({ user, auditAnnotations }: RequestContext, info: RequestInfo, decision: Decision): Error {
   const { error, reason = '' } = decision
   if (error) {

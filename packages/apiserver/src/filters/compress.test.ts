@@ -6,7 +6,7 @@ import type { RequestContext } from '../request/context.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
 import { createCompress } from './compress.ts'
 
-/** Puts a mark in front instead of compressing. */
+/** Adds a prefix instead of compressing. */
 const compression: Compression = {
   async *gzip(body) {
     yield new Uint8Array([1])
@@ -43,7 +43,7 @@ async function ask(
 }
 
 describe('createCompress', () => {
-  it('compresses large answers, in one piece, in pieces and streamed', async () => {
+  it('compresses large responses, in one chunk, in several and streamed', async () => {
     async function* streamed() {
       yield large
     }
@@ -55,7 +55,7 @@ describe('createCompress', () => {
     }
   })
 
-  it('leaves alone what is small, not wanted, compressed, an error, or lasts', async () => {
+  it('does not compress small, unrequested, compressed, failed or long-running responses', async () => {
     for (const response of [
       await ask(new Uint8Array(100)),
       await ask(large, { encoding: 'identity' }),
@@ -72,7 +72,7 @@ describe('createCompress', () => {
 })
 
 describe('acceptsGzip', () => {
-  it('reads the header as RFC 9110 has it', () => {
+  it('parses the header by RFC 9110', () => {
     for (const header of ['gzip', 'GZIP', 'deflate, gzip;q=0.5', 'br;q=1, gzip ;q=0.001'])
       assert.equal(acceptsGzip(header), true, String(header))
     for (const header of [undefined, '', 'identity', 'gzip;q=0', 'gzip; q=0.0', 'x-gzipped'])

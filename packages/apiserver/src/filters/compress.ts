@@ -3,13 +3,13 @@ import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { Filter } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 
-/** Smaller answers are not worth the work: upstream's limit. */
+/** Smaller responses are not compressed: upstream's limit. */
 const smallest = 128 * 1024
 
-/** Compresses large answers to reads where the client takes gzip. Streams that last are left alone. */
+/** Compresses large responses to reads when the client accepts gzip. Long-running streams are left alone. */
 export function createCompress(compression: Compression): Filter {
   return (context, next) => {
-    // Filters behind may take headers away; what a client accepts is known now.
+    // Later filters may remove headers, so Accept-Encoding is read first.
     const { request, info } = context
     const isWanted =
       request.method === 'GET' &&

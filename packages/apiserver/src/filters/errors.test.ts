@@ -29,13 +29,13 @@ const text = (body: unknown) => new TextDecoder().decode(body as Uint8Array)
 const missing = newNotFound({ group: '', resource: 'pods' }, 'x')
 
 describe('answerErrors', () => {
-  it('answers 413 for an object that the store has no room for', async () => {
+  it('answers 413 for an object that is too large for the store', async () => {
     const { status, body } = await fail(new StoreError('TooLarge', 'a value of 9 bytes exceeds 8'))
     assert.equal(status, 413)
     assert.equal(JSON.parse(text(body)).message, 'Request entity too large: a value of 9 bytes exceeds 8')
   })
 
-  it('answers with the Status, in JSON unless the client asks for something else', async () => {
+  it('answers with the Status, in JSON unless the client asks for another encoding', async () => {
     for (const accept of [undefined, 'text/html', '*/*', 'application/json;as=Table;v=v1;g=meta.k8s.io']) {
       const { status, headers, body } = await fail(missing, accept)
       assert.equal(status, 404)
@@ -52,13 +52,13 @@ describe('answerErrors', () => {
     assert.match(text(yaml.body), /^reason: NotFound$/m)
   })
 
-  it('tells when to come again, and warnings too', async () => {
+  it('sets Retry-After, and warnings too', async () => {
     const { headers } = await fail(newTooManyRequests('later', 3))
     assert.equal(headers['retry-after'], '3')
     assert.deepEqual(headers.warning, ['299 - "careful"'])
   })
 
-  it('answers what nobody expected with a 500', async () => {
+  it('answers unexpected errors with a 500', async () => {
     const { status, body } = await fail(new Error('broken'))
     assert.equal(status, 500)
     assert.equal(JSON.parse(text(body)).reason, 'InternalError')

@@ -6,7 +6,7 @@ import type { Answer, Filter } from '../request/filter.ts'
 import { errorResponse } from '../request/response.ts'
 import { auditIdOf } from './audit.ts'
 
-/** Turns what is thrown into a Status, adds warnings and the audit id. Outermost: nothing gets past it. */
+/** Turns thrown errors into a Status, and adds warnings and the audit id. Outermost: no error gets past it. */
 export const answerErrors: Filter = (context, next) => {
   const accept = getHeader(context.request.headers, 'accept')
   let answer: Answer

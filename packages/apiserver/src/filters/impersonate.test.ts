@@ -6,14 +6,14 @@ import { selfReview, selfReviews, startTestServer } from '../test-support/token-
 const pods = '/api/v1/namespaces/default/pods'
 const jane = { commonName: 'jane', organizations: [], notAfter: Number.MAX_SAFE_INTEGER }
 
-/** `verb group/resource[/subresource] [namespace] name`, the way questions are noted. */
+/** `verb group/resource[/subresource] [namespace] name`, as checks are recorded. */
 function describeAccess({ info, user }: Access): string {
   if (!info.isResource) return `${user.name}: ${info.verb} ${info.path}`
   const resource = info.subresource === '' ? info.resource : `${info.resource}/${info.subresource}`
   return `${user.name}: ${info.verb} ${info.group}/${resource} ${info.namespace}/${info.name}`
 }
 
-/** Allows what the pattern matches, and everything that is not about impersonation. */
+/** Allows what the pattern matches, and everything except impersonation. */
 function authorizerOf(allowed: RegExp, asked: string[] = []): Authorizer {
   return access => {
     const question = describeAccess(access)
@@ -24,7 +24,7 @@ function authorizerOf(allowed: RegExp, asked: string[] = []): Authorizer {
 }
 
 describe('impersonation', () => {
-  it("makes the request the other user's, with all that the headers say", async () => {
+  it("makes the request the other user's, with everything in the headers", async () => {
     await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /) })
     const { body } = await server.send('POST', selfReviews, {
       body: selfReview,
@@ -45,7 +45,7 @@ describe('impersonation', () => {
     })
   })
 
-  it('asks for every part whether it may be claimed', async () => {
+  it('checks permission for every part of the user', async () => {
     const asked: string[] = []
     await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /, asked) })
     const headers = {
@@ -77,7 +77,7 @@ describe('impersonation', () => {
       /resource "userextras\/k" in API group "authentication.k8s.io"/,
     ],
   ] as const) {
-    it(`refuses who may not impersonate the ${part}`, async () => {
+    it(`is rejected without permission for the ${part}`, async () => {
       const names = { user: 'users', group: 'groups', uid: 'uids', extra: 'userextras' }
       const others = Object.entries(names).filter(([key]) => key !== part)
       const allowed = new RegExp(`: impersonate .*/(${others.map(([, name]) => name).join('|')})`)
@@ -89,7 +89,7 @@ describe('impersonation', () => {
       assert.equal(first.status, 403)
       assert.match(first.body.message, /^pods is forbidden: User "jane" cannot impersonate-on:user-info:list/)
       if (part === 'user') return
-      // Once the old way has worked for somebody, its words are what they are told.
+      // Once the legacy mode has worked for a user, its message is the one they get.
       assert.equal(
         (await server.send('GET', pods, { peer: jane, headers: { 'impersonate-user': 'joe' } })).status,
         200,
@@ -103,7 +103,7 @@ describe('impersonation', () => {
     })
   }
 
-  it('refuses what the impersonated user may not do, in that name', async () => {
+  it("is rejected with the impersonated user's name when that user may not do it", async () => {
     const authorizer: Authorizer = ({ user }) => (user.name === 'jane' ? allow : noOpinion)
     await using server = await startTestServer({ authorizer: () => authorizer })
     const { status, body } = await server.send('GET', pods, {
@@ -117,7 +117,7 @@ describe('impersonation', () => {
     )
   })
 
-  it('knows the groups of service accounts and asks for the account', async () => {
+  it('adds the groups of service accounts and checks permission for the account', async () => {
     const asked: string[] = []
     await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /, asked) })
     const { body } = await server.send('POST', selfReviews, {
@@ -133,7 +133,7 @@ describe('impersonation', () => {
     ])
   })
 
-  it('adds no group to the anonymous user but their own', async () => {
+  it('adds only the unauthenticated group to the anonymous user', async () => {
     await using server = await startTestServer({ authorizer: () => authorizerOf(/: impersonate /) })
     const groupsAs = async (headers: Record<string, string>) => {
       const { body } = await server.send('POST', selfReviews, { body: selfReview, peer: jane, headers })
@@ -146,7 +146,7 @@ describe('impersonation', () => {
     )
   })
 
-  it('needs a name', async () => {
+  it('needs a user name', async () => {
     await using server = await startTestServer()
     for (const headers of [
       { 'impersonate-group': 'devs' },
@@ -162,7 +162,7 @@ describe('impersonation', () => {
     }
   })
 
-  it('reads names in UTF-8, which sockets hand over byte by byte', async () => {
+  it('decodes names as UTF-8, which sockets deliver byte by byte', async () => {
     await using server = await startTestServer()
     const bytes = String.fromCharCode(...new TextEncoder().encode('jörg'))
     const { body } = await server.send('POST', selfReviews, {
@@ -174,7 +174,7 @@ describe('impersonation', () => {
 })
 
 describe('constrained impersonation', () => {
-  it('allows one thing as one user, and nothing else', async () => {
+  it('allows one action as one user, and nothing else', async () => {
     const allowed =
       /: (impersonate-on:user-info:list \/pods |impersonate:user-info authentication.k8s.io\/users \/joe)/
     await using server = await startTestServer({ authorizer: () => authorizerOf(allowed) })
@@ -185,7 +185,7 @@ describe('constrained impersonation', () => {
     assert.equal((await as('joe', '/api/v1/namespaces/default/secrets')).status, 403)
   })
 
-  it('never makes anybody a member of system:masters', async () => {
+  it('never makes a user a member of system:masters', async () => {
     await using server = await startTestServer({
       authorizer: () => authorizerOf(/impersonate(-on)?:user-info/),
     })
@@ -195,7 +195,7 @@ describe('constrained impersonation', () => {
     assert.match(body.message, /impersonating the system:masters group is not allowed$/)
   })
 
-  it('takes extra of keys with a domain alone', async () => {
+  it('accepts only extra keys with a domain', async () => {
     await using server = await startTestServer({
       authorizer: () => authorizerOf(/impersonate(-on)?:user-info/),
     })

@@ -1,36 +1,40 @@
 import type { StatusError } from '@coxswain/apimachinery/status'
 import { BoundedMap } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
-import { type Mode, modes } from '../authentication/impersonation/modes.ts'
 import {
+  type ImpersonatedUser,
   isImpersonationHeader,
-  readWantedUser,
-  type WantedUser,
-} from '../authentication/impersonation/wanted-user.ts'
+  readImpersonatedUser,
+} from '../authentication/impersonation/impersonated-user.ts'
+import { type Mode, modes } from '../authentication/impersonation/modes.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { infoForAuthorization } from '../authorization/selectors.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'
 import { withoutHeaders } from '../request/without-headers.ts'
 
-/** How many impersonators are remembered with the mode that let them. */
+/** How many impersonators are cached with the mode that allowed them. */
 const rememberedUsers = 5_000
 const longestRemembered = 256
 
 /**
- * Acts on the `Impersonate-*` headers: the request goes on as the wanted user's when its sender may impersonate them,
- * and is refused with a 403 otherwise. Later filters only see it in `context.impersonation`.
+ * Handles the `Impersonate-*` headers: the request continues as the impersonated user when its sender may impersonate them,
+ * and is rejected with a 403 otherwise. Later filters only see it in `context.impersonation`.
  */
 export function createImpersonate(authorizer: Authorizer): Filter {
-  /** By the impersonator's name. What is remembered only decides which mode is tried first. */
+  /** By the impersonator's name. The cache only decides which mode is tried first. */
   const lastMode = new BoundedMap<string, Mode>(rememberedUsers)
 
   return (context, next) => {
-    const wanted = readWantedUser(context.request.headers)
-    return wanted ? goOnAs(context, wanted, next) : next(context)
+    const wanted = readImpersonatedUser(context.request.headers)
+    return wanted ? continueAs(context, wanted, next) : next(context)
   }
 
-  async function goOnAs(context: RequestContext, wanted: WantedUser, next: Next): Promise<WireResponse> {
+  async function continueAs(
+    context: RequestContext,
+    wanted: ImpersonatedUser,
+    next: Next,
+  ): Promise<WireResponse> {
     context.request = withoutHeaders(context.request, isImpersonationHeader)
     const { user: requester } = context
     const info = infoForAuthorization(context)

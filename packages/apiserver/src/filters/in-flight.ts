@@ -3,28 +3,28 @@ import { type Filter, finallyDo } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 
 export interface InFlightLimits {
-  /** Requests that only read, at one time. */
+  /** The maximum number of concurrent read-only requests. */
   readonly readOnly: number
   readonly mutating: number
 }
 
-/** Upstream's. */
+/** Upstream's defaults. */
 export const defaultInFlightLimits: InFlightLimits = { readOnly: 400, mutating: 200 }
 
-/** How many requests there are. */
+/** How many requests are in flight. */
 export interface InFlight {
-  /** The most at one time since the last call. */
+  /** The maximum since the last call. */
   takePeak(kind: keyof InFlightLimits): number
 }
 
 const readVerbs = new Set(['get', 'list', 'watch'])
 
-/** Seconds that a refused client is told to wait. */
+/** Retry-After of rejected requests, in seconds. */
 const retryAfterSeconds = 1
 
 /**
- * Refuses requests beyond the limit with a 429, before they cost anything. Administrators are always let in: they are
- * the ones who can help. Comes after authentication for that reason.
+ * Rejects requests over the limit with a 429, before they cost anything. Administrators are exempt: they can
+ * fix the problem. That is why it comes after authentication.
  */
 export function createInFlightLimit(limits: InFlightLimits = defaultInFlightLimits): Filter & InFlight {
   let reading = 0

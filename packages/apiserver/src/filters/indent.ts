@@ -5,10 +5,10 @@ import type { Filter } from '../request/filter.ts'
 import { indentedBody } from '../request/indented-json.ts'
 import { isPretty } from '../request/pretty.ts'
 
-/** Indents JSON for people: `?pretty=true`, curl, Wget and browsers. */
+/** Indents JSON for people: with `?pretty=true`, and for curl, Wget and browsers. */
 export function createIndent(turns: Turns): Filter {
   return (context, next) => {
-    // Filters behind may take headers away.
+    // Later filters may remove headers.
     if (!isPretty(context.request, context.query)) return next(context)
     const answer = next(context)
     return answer instanceof Promise
@@ -25,10 +25,10 @@ export function createIndent(turns: Turns): Filter {
   }
 }
 
-/** Documents that upstream serves as they are; their errors are Statuses like all others. */
+/** Documents that upstream serves unindented; their errors are ordinary Statuses. */
 const plainDocuments = new Set(['openapi', 'openid', '.well-known'])
 
-/** Watches, what is passed on from Pods and nodes, and documents that are not negotiated. */
+/** Watches, proxied responses, and documents without content negotiation. */
 function isLeftAlone(
   { info, path }: RequestContext,
   { status, unhurried, conversation }: WireResponse,

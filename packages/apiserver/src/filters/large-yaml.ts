@@ -7,23 +7,23 @@ import type { Filter, Next } from '../request/filter.ts'
 import { withBody } from '../request/with-body.ts'
 
 /**
- * Reads a YAML document and gives it as JSON, without holding up the caller's thread. Rejects with a MachineryError,
+ * Parses a YAML document and returns it as JSON, without blocking the caller's thread. Rejects with a MachineryError,
  * as `readYaml` throws it.
  */
 export type YamlReader = (bytes: Uint8Array) => Promise<YamlAsJson>
 
 export interface YamlAsJson {
   readonly json: Uint8Array
-  /** What strict decoding has against the text. */
+  /** Strict decoding errors of the text. */
   readonly problems: readonly string[]
 }
 
-/** Smaller bodies are read faster than they are handed over. */
+/** Smaller bodies are parsed faster than they are sent to another thread. */
 const largeFrom = 16 * 1024
 
 /**
- * Has large bodies of YAML read elsewhere: a quarter of a megabyte takes a tenth of a second. JSON is YAML, so that
- * handlers read on as if it had come like that. Comes after authorization: no work is done for unauthorized clients.
+ * Parses large YAML bodies on another thread: a quarter of a megabyte takes a tenth of a second. The body becomes JSON, so
+ * handlers need not know. Comes after authorization: no work is done for unauthorized clients.
  */
 export function createLargeYaml(read: YamlReader): Filter {
   return (context, next) => {
@@ -47,7 +47,7 @@ export function createLargeYaml(read: YamlReader): Filter {
   }
 }
 
-/** Most bodies of this type are: kubectl sends its applies so. */
+/** Whether the body is JSON, as most bodies of this type are: kubectl sends its applies so. */
 function isJson(body: Uint8Array): boolean {
   try {
     JSON.parse(decodeText(body))

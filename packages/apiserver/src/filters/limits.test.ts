@@ -19,7 +19,7 @@ function contextOf(method: string, url: string, groups: readonly string[] = []):
   return { info, path: parsed, query, user: { name: 'u', groups }, warnings: [] } as unknown as RequestContext
 }
 
-/** Requests that wait inside until they are let go. */
+/** Requests that wait inside until they are released. */
 function createGate(filter: Filter) {
   const waiting: (() => void)[] = []
   const answers: (number | string)[] = []
@@ -44,7 +44,7 @@ function createGate(filter: Filter) {
 const pods = '/api/v1/namespaces/a/pods'
 
 describe('createInFlightLimit', () => {
-  it('refuses what is beyond the limit, reads and writes apart, and lets in again when there is room', async () => {
+  it('rejects requests over the limit, reads and writes apart, and admits more when one is done', async () => {
     const world = new VirtualWorld()
     const gate = createGate(createInFlightLimit({ readOnly: 2, mutating: 1 }))
     const sent = [
@@ -66,7 +66,7 @@ describe('createInFlightLimit', () => {
     await again
   })
 
-  it('tells a refused client when to come again', async () => {
+  it('sets Retry-After on rejected requests', async () => {
     const limit = createInFlightLimit({ readOnly: 0, mutating: 0 })
     const refusal = async () => limit(contextOf('GET', pods), async () => ok)
     await assert.rejects(refusal, (error: StatusError) => {
@@ -76,7 +76,7 @@ describe('createInFlightLimit', () => {
     })
   })
 
-  it('counts no watches and always lets administrators in', async () => {
+  it('counts no watches and always admits administrators', async () => {
     const limit = createInFlightLimit({ readOnly: 0, mutating: 0 })
     for (const url of [`${pods}?watch=1`, '/api/v1/watch/pods', `${pods}/x/log`]) {
       assert.equal((await limit(contextOf('GET', url), async () => ok)).status, 200)
@@ -85,7 +85,7 @@ describe('createInFlightLimit', () => {
     assert.equal((await limit(admin, async () => ok)).status, 200)
   })
 
-  it('makes room after a request that failed', async () => {
+  it('releases the place of a request that failed', async () => {
     const limit = createInFlightLimit({ readOnly: 1, mutating: 1 })
     await assert.rejects(
       async () => limit(contextOf('GET', pods), () => Promise.reject(new Error('broken'))),
@@ -108,7 +108,7 @@ describe('createTimeout', () => {
     assert.equal(world.nextTimer, undefined)
   })
 
-  it('lets a watch last', async () => {
+  it('does not end watches', async () => {
     const world = new VirtualWorld()
     const gate = createGate(createTimeout(world.clock))
     const sent = gate.send('GET', `${pods}?watch=1`)
@@ -119,7 +119,7 @@ describe('createTimeout', () => {
     assert.deepEqual(gate.answers, [200])
   })
 
-  it('takes a shorter time from the client, and refuses what is no duration', async () => {
+  it('takes a shorter timeout from the client, and rejects an invalid one', async () => {
     const world = new VirtualWorld()
     const gate = createGate(createTimeout(world.clock))
     const sent = [gate.send('GET', `${pods}?timeout=3s`), gate.send('GET', `${pods}?timeout=abc`)]
@@ -130,7 +130,7 @@ describe('createTimeout', () => {
     assert.deepEqual(gate.answers, ['BadRequest', 'Timeout'])
   })
 
-  it('passes on what comes in time, answer or failure, and lets go of a stream that comes too late', async () => {
+  it('passes on a timely response or failure, and releases a stream that comes too late', async () => {
     const world = new VirtualWorld()
     const timeout = createTimeout(world.clock)
     assert.equal((await timeout(contextOf('GET', pods), async () => ok)).status, 200)

@@ -11,7 +11,7 @@ import { createApiServer } from '../server.ts'
 
 const users = new Map([
   ['admin', { name: 'admin', groups: ['system:masters'] }],
-  ['nobody', { name: 'nobody', groups: [] }],
+  ['unprivileged', { name: 'unprivileged', groups: [] }],
   ['greedy', { name: 'greedy', groups: [] }],
   ['polite', { name: 'polite', groups: [] }],
 ])
@@ -49,7 +49,7 @@ function dial(port: number): Socket {
 const head = (token: string | undefined, headers: string) =>
   `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${token ? `Authorization: Bearer ${token}\r\n` : ''}${headers}\r\n\r\n`
 
-/** The status of the next answer. */
+/** The status of the next response. */
 async function statusOf(socket: Socket): Promise<number> {
   const [chunk] = (await once(socket, 'data')) as [Buffer]
   return Number(/^HTTP\/1\.1 (\d+)/.exec(chunk.toString())?.[1])
@@ -64,7 +64,7 @@ async function post(port: number, token: string | undefined, body: string): Prom
 }
 
 describe('request bodies', () => {
-  it('of clients who may not send them are refused, and take little memory', async () => {
+  it('of unauthorized clients are rejected, and take little memory', async () => {
     await using server = await start()
     const size = 3 * 1024 ** 2
     const body = Buffer.alloc(size / 3, 'x')
@@ -77,7 +77,7 @@ describe('request bodies', () => {
     const kinds = [
       { token: undefined, expected: 403 },
       { token: 'wrong', expected: 401 },
-      { token: 'nobody', expected: 403 },
+      { token: 'unprivileged', expected: 403 },
     ]
     await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
@@ -94,7 +94,7 @@ describe('request bodies', () => {
     assert.equal(await post(server.port, 'admin', object('a')), 201)
   })
 
-  it('of one user who may send them are within a share of the budget; others have room', async () => {
+  it('of one authorized user are limited to a share of the budget, which leaves space for others', async () => {
     await using server = await start({}, { bufferedBytes: 8 * 1024 ** 2 })
     // Three megabytes each, and never the last byte.
     const size = 3 * 1024 ** 2
@@ -110,7 +110,7 @@ describe('request bodies', () => {
     for (const socket of held) socket.destroy()
   })
 
-  it('that are slow to come leave their seats to others', async () => {
+  it('that arrive slowly release their seats', async () => {
     const authorizer = Object.assign(() => ({ verdict: 'allow' as const }), {
       rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
     })
@@ -129,7 +129,7 @@ describe('request bodies', () => {
     for (const socket of slow) socket.destroy()
   })
 
-  it('over the limit are a 413, also when the client has not said how long they are', async () => {
+  it('over the limit are a 413, also without a Content-Length', async () => {
     await using server = await start()
     const long = dial(server.port)
     long.write(head('admin', `Content-Length: ${3 * 1024 ** 2 + 1}`))

@@ -4,15 +4,15 @@ import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'
 import { withBody } from '../request/with-body.ts'
 
-/** Milliseconds that a request keeps its seat while its body is on its way. */
+/** Milliseconds that a request keeps its seat while its body is received. */
 const patience = 100
 const retryAfterSeconds = 1
 
-/** Handlers of other methods have no use for a body. */
+/** Handlers of other methods ignore bodies. */
 const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 /**
- * Reads the body of a request that has passed everything which decides on headers alone: what is refused before costs no
+ * Receives the body of a request that has passed every check on headers: requests rejected before cost no
  * memory. Bytes are counted per user, so that no user can take all the memory for bodies.
  */
 export const receiveBody: Filter = (context, next) => {
@@ -27,7 +27,7 @@ async function receiveAndGoOn(
   next: Next,
 ): Promise<WireResponse> {
   const { request, seat, env, user } = context
-  // A client that sends slowly would keep others waiting who are done.
+  // A slow sender would keep complete requests waiting.
   const timer = seat && env.clock.after(patience, seat.leave)
   let body: Awaited<ReturnType<typeof receive>>
   try {

@@ -40,7 +40,7 @@ const pods = '/api/v1/namespaces/default/configmaps'
 const place = 'group="",version="v1",resource="configmaps",subresource=""'
 
 describe('/metrics', () => {
-  it('counts requests by what they ask for and how they end', async () => {
+  it('counts requests by their attributes and outcome', async () => {
     await using server = await start()
     await server.send('POST', pods, { metadata: { name: 'a' } })
     await server.send('POST', `${pods}?dryRun=All`, { metadata: { name: 'b' } })
@@ -80,7 +80,7 @@ describe('/metrics', () => {
     assert.equal(total.exec(await server.metrics())?.[1], '1')
   })
 
-  it('is for those who may read it', async () => {
+  it('requires authorization', async () => {
     await using server = await start()
     assert.equal((await server.send('GET', '/metrics', undefined, server.unauthenticated)).status, 403)
   })

@@ -13,7 +13,7 @@ const durationBuckets = [
 ]
 const sizeBuckets = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
 const component = 'apiserver'
-/** Definitions come and go: more kinds of requests than this are counted as one. */
+/** CRDs come and go: label combinations beyond this number are counted together. */
 const maxKinds = 5_000
 const knownMethods = new Set([
   'APPLY',
@@ -28,7 +28,7 @@ const knownMethods = new Set([
   'WATCH',
 ])
 
-/** What is counted of one kind of request. */
+/** The metrics of one combination of labels. */
 interface Kind {
   readonly labels: readonly [
     verb: string,
@@ -52,7 +52,7 @@ export interface RequestMetricsPorts {
   readonly documents: Documents
 }
 
-/** Counts requests under upstream's metric names. The outermost filter: it sees every answer. */
+/** Counts requests under upstream's metric names. The outermost filter: it sees every response. */
 export function createRequestMetrics(ports: RequestMetricsPorts): Filter {
   const { metrics, clock, registry, documents } = ports
   const shared = ['group', 'version', 'resource', 'subresource', 'scope', 'component']
@@ -79,10 +79,10 @@ export function createRequestMetrics(ports: RequestMetricsPorts): Filter {
     labels: ['verb', ...shared],
   })
   const kinds = new Map<string, Kind>()
-  /** All kinds past the limit. */
+  /** All combinations over the limit. */
   let rest: Kind | undefined
 
-  /** Every label is one of a known set, or comes from the registry: nothing is copied from the request. */
+  /** Every label is one of a known set, or comes from the registry: none contains text of the request. */
   function labelsOf({ info, path, request }: RequestContext): Kind['labels'] {
     if (!info.isResource) {
       return [methodOf(request.method), '', '', '', documents.knownPath(path.segments) ?? '', '']
@@ -185,7 +185,7 @@ function lengthOf(body: WireBody | undefined): number | undefined {
   return body.reduce((sum, { length }) => sum + length, 0)
 }
 
-/** What leads to a node or to what it runs is counted as a connection, whatever the method. */
+/** Requests to a node or its Pods are counted as CONNECT, whatever the method. */
 const connections = new Set(['attach', 'exec', 'log', 'portforward', 'proxy'])
 
 const subresources = new Set(

@@ -7,9 +7,9 @@ import type { RequestContext } from '../request/context.ts'
 import type { Filter } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 
-/** The longest that a request may take; a client may ask for less with `?timeout=`. */
+/** The default and maximum timeout of a request; a client may set a shorter one with `?timeout=`. */
 const longest = 60_000
-/** How often deadlines are looked at: one timer for all requests instead of one each. */
+/** How often deadlines are checked: one timer for all requests instead of one each. */
 const sweepInterval = 1000
 
 interface Pending {
@@ -18,7 +18,7 @@ interface Pending {
 }
 
 /**
- * Answers a request that takes too long with a 504. What it has begun goes on unseen, so a write may still happen: as
+ * Answers a request that takes too long with a 504. Its handler continues, so a write may still happen: as
  * with every timeout, the client cannot know.
  */
 export function createTimeout(clock: Clock): Filter {
@@ -46,7 +46,7 @@ export function createTimeout(clock: Clock): Filter {
         expire() {
           forget(request)
           reject(newTimeout('request did not complete within the allotted timeout', 0))
-          work.then(({ body }) => discardBody(body)).catch(() => {}) // the client has its answer already
+          work.then(({ body }) => discardBody(body)).catch(() => {}) // the client already has its response
         },
       }
       pending.add(request)
@@ -72,7 +72,7 @@ export function createTimeout(clock: Clock): Filter {
   }
 }
 
-/** Throws a 400 in upstream's words for what is no duration. */
+/** Throws a 400 in upstream's words for an invalid duration. */
 function readTimeout({ query }: RequestContext): number {
   const text = query.get('timeout') ?? ''
   if (text === '') return longest

@@ -5,7 +5,7 @@ const pages = '/debug/api_priority_and_fairness/'
 
 type Row = readonly (string | number)[]
 
-/** The text of one of upstream's debug pages; undefined when there is none at `path`. */
+/** The text of one of upstream's debug pages; undefined for other paths. */
 export function findDebugPage(flow: FlowControl, path: string): string | undefined {
   if (!path.startsWith(pages)) return undefined
   switch (path.slice(pages.length)) {
@@ -86,7 +86,7 @@ function totals(flow: FlowControl, level: string): number[] {
   return [dispatched, rejected.refused, rejected.late, rejected.gone]
 }
 
-/** Comma-separated, padded so that people can read it. */
+/** Comma-separated, padded for people to read. */
 function table(head: readonly string[], rows: readonly Row[]): string {
   const cells = [head, ...rows].map(row => row.map(cell => `${cell},`))
   const widths = head.map((_, column) => maxOf(cells.map(row => row[column]?.length ?? 0)))

@@ -1,25 +1,25 @@
 import type { Clock, Timer } from '@coxswain/kit'
 
 export interface QueueSettings {
-  /** Requests wait in one of so many queues; without any, what cannot start is refused. */
+  /** The number of queues; with none, requests that cannot start are rejected. */
   readonly queues: number
-  /** Out of how many queues a flow may choose. */
+  /** How many queues a flow may choose from. */
   readonly handSize: number
-  /** Requests in one queue at most. */
+  /** The maximum length of a queue. */
   readonly lengthLimit: number
 }
 
 export type Refusal = 'queue-full' | 'concurrency-limit' | 'time-out' | 'cancelled'
 
-/** Given back when the request is over. */
+/** Called when the request is done. */
 export interface Seat {
   readonly release: () => void
 }
 
-/** How long a request may wait, at most until its client has gone. */
+/** The maximum wait of a request, unless its client disconnects earlier. */
 export interface Wait {
   readonly ms: number
-  /** Its signal is asked for only where there is something to wait for: most requests never make one. */
+  /** Its signal is read only when the request has to wait: most requests never create one. */
   readonly request: { readonly signal: AbortSignal }
 }
 
@@ -34,19 +34,19 @@ interface Waiting {
 interface Queue {
   readonly index: number
   readonly requests: Waiting[]
-  /** When, in the common measure of work, the next of its requests would start. */
+  /** The virtual time at which the queue's next request would start. */
   start: number
-  /** Seats that requests from this queue have. */
+  /** Seats held by requests from this queue. */
   executing: number
 }
 
-/** Seconds of work that a request is taken to be until it is known. */
+/** The estimated duration of a request in seconds, until it is known. */
 const guess = 60
 
 /**
- * A number of seats, shared fairly between flows. While seats are free no request waits. When there are none, a flow's requests go
- * to the shortest of the few queues dealt to it, and queues are served by the work that was done for each, so that a flow that
- * asks for much delays itself and hardly any other.
+ * Seats shared fairly between flows. While seats are free no request waits. Otherwise a flow's requests go
+ * to the shortest of the few queues dealt to it, and queues are served by the work that was done for each, so that a flow with
+ * many requests delays itself and hardly any other.
  */
 export class FairQueues {
   readonly #clock: Clock
@@ -56,7 +56,7 @@ export class FairQueues {
   #executing = 0
   #waiting = 0
   #waitingSeats = 0
-  /** The measure of work: how much each queue that has something to do should have got by now. */
+  /** Virtual time: how much work each busy queue should have received by now. */
   #work = 0
   #workAt: number
   #peak = 0
@@ -101,7 +101,7 @@ export class FairQueues {
       for (const { flow, since } of requests) yield { queue: index, flow, since }
   }
 
-  /** The most seats wanted at one time since the last call. */
+  /** The maximum number of requested seats since the last call. */
   takePeak(): number {
     const peak = this.#peak
     this.#peak = this.#executing + this.#waitingSeats
@@ -114,7 +114,7 @@ export class FairQueues {
     this.#dispatch()
   }
 
-  /** A seat, at once where it can be; a refusal when the wait is over or never begins. */
+  /** Acquires a seat, synchronously where possible; a rejection when the wait ends or cannot begin. */
   enter(flow: string, wanted: number, wait: Wait): Seat | Refusal | Promise<Seat | Refusal> {
     const seats = Math.min(wanted, Math.max(1, this.#limit))
     this.#peak = Math.max(this.#peak, this.#executing + this.#waitingSeats + seats)
@@ -189,7 +189,7 @@ export class FairQueues {
     }
   }
 
-  /** The queue that has got the least goes first; who is first and needs more seats than are free holds up the others. */
+  /** Serves the queue that received the least; a first request that needs more seats than are free holds up the others. */
   #dispatch(): void {
     while (this.#waiting > 0) {
       let next: Queue | undefined
@@ -232,7 +232,7 @@ export class FairQueues {
   }
 }
 
-/** Different queues, the same for the same flow, so that two flows seldom share all of theirs. */
+/** Deals a flow its queues, always the same, so that two flows seldom share all of theirs. */
 export function dealHand(flow: string, queues: number, handSize: number): number[] {
   let low = 0x811c9dc5
   let high = 0xcbf29ce4

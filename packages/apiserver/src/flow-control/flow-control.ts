@@ -17,9 +17,9 @@ export const flowGroup = 'flowcontrol.apiserver.k8s.io'
 const schemaPrefix = `/${flowGroup}/flowschemas/`
 const levelPrefix = `/${flowGroup}/prioritylevelconfigurations/`
 
-/** How often unused seats are lent and taken back. */
+/** How often unused seats are lent and returned. */
 const balancePeriod = 10_000
-/** How long a request waits for a seat at most. */
+/** The maximum wait of a request for a seat. */
 const longestWait = 15_000
 const retryAfterSeconds = 1
 
@@ -42,7 +42,7 @@ interface Flow {
   readonly level: Level
 }
 
-/** Priority and fairness: who waits when there is more to do than the server takes on at once. */
+/** API priority and fairness: which requests wait when there are more than the server runs at once. */
 export class FlowControl {
   readonly #ports: FlowControlPorts
   readonly #seats: number
@@ -50,9 +50,9 @@ export class FlowControl {
   readonly #configs: CachedView<object>
   #levels: ReadonlyMap<string, Level> = new Map()
   #known: object | undefined
-  /** The headers of answers together with a flow's: nearly all answers have one of a few constant records. */
+  /** Response headers combined with those of a flow: nearly all responses have one of a few constant records. */
   readonly #headers = new WeakMap<WireHeaders, { readonly flow: Flow; readonly headers: WireHeaders }>()
-  /** What became of requests, by level and schema; for metrics and the debug pages. */
+  /** Outcomes of requests, by level and schema; for metrics and the debug pages. */
   readonly counts: Map<string, FlowCounts> = new Map()
 
   constructor(ports: FlowControlPorts, seats: number) {
@@ -91,8 +91,8 @@ export class FlowControl {
     if (!found) return next(context)
     const entered = this.#enter(context, found)
     return entered instanceof Promise
-      ? entered.then(seat => this.#goOn(context, next, found, seat))
-      : this.#goOn(context, next, found, entered)
+      ? entered.then(seat => this.#runWithSeat(context, next, found, seat))
+      : this.#runWithSeat(context, next, found, entered)
   }
 
   #enter(context: RequestContext, { schema, level }: Flow): Seat | Refusal | Promise<Seat | Refusal> {
@@ -106,7 +106,7 @@ export class FlowControl {
     )
   }
 
-  /** The seat; throws a 429 where there was none. */
+  /** The seat; throws a 429 when there is none. */
   #seated(seat: Seat | Refusal, { schema, level }: Flow): Seat {
     if (typeof seat !== 'string') return seat
     const { rejected } = this.#countsOf(level, schema)
@@ -114,7 +114,7 @@ export class FlowControl {
     throw newTooManyRequests('Too many requests, please try again later.', retryAfterSeconds)
   }
 
-  /** A seat that its request can leave while it waits for its client. */
+  /** A seat that its request can release while it waits for its client. */
   #leavable(context: RequestContext, flow: Flow, first: Seat): RequestSeat & Seat {
     let seat: Seat | undefined = first
     let isOver = false
@@ -139,7 +139,7 @@ export class FlowControl {
     }
   }
 
-  #goOn(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {
+  #runWithSeat(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {
     const { schema, level } = flow
     let seat = this.#seated(entered, flow)
     this.#countsOf(level, schema).dispatched++
@@ -148,7 +148,7 @@ export class FlowControl {
       context.seat = leavable
       seat = leavable
     }
-    // A watch holds its seat until it has begun: what it does later is little.
+    // A watch holds its seat until it has started: it needs little afterwards.
     const answer = finallyDo(next, context, seat.release)
     return answer instanceof Promise
       ? answer.then(response => this.#withFlow(response, flow))

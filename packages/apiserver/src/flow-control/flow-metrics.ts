@@ -1,7 +1,7 @@
 import type { Counter, MetricsRegistry } from '@coxswain/kit/metrics'
 import type { FlowControl } from './flow-control.ts'
 
-/** Upstream's names; updated when they are read. */
+/** Upstream's metric names; updated when they are read. */
 export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl): void {
   const gauge = (name: string, help: string) =>
     metrics.gauge({ name: `apiserver_flowcontrol_${name}`, help, labels: ['priority_level'] })
@@ -28,12 +28,12 @@ export function registerFlowMetrics(metrics: MetricsRegistry, flow: FlowControl)
     help: 'Number of requests rejected',
     labels: ['priority_level', 'flow_schema', 'reason'],
   })
-  /** What the counters have been told, so that requests need not count twice. */
-  const told = new Map<string, number>()
+  /** The values exported so far, so that requests need not be counted twice. */
+  const exported = new Map<string, number>()
   const raise = (counter: Counter, count: number, ...labels: string[]) => {
     const key = labels.join(' ')
-    counter.add(count - (told.get(key) ?? 0), ...labels)
-    told.set(key, count)
+    counter.add(count - (exported.get(key) ?? 0), ...labels)
+    exported.set(key, count)
   }
   metrics.onCollect(() => {
     for (const { config, nominal: own, queues } of flow.levels().values()) {

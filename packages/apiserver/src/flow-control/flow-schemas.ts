@@ -2,15 +2,15 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'
 
-/** A FlowSchema, ready to be asked. */
+/** A FlowSchema with compiled rules. */
 export interface FlowSchema {
   readonly name: string
   readonly uid: string
   readonly precedence: number
-  /** The PriorityLevelConfiguration it leads to. */
+  /** The PriorityLevelConfiguration that it refers to. */
   readonly level: string
   matches(user: UserInfo, info: RequestInfo): boolean
-  /** Requests of one flow wait in the same few queues: a user's or a namespace's, or all of the schema. */
+  /** Requests of one flow wait in the same few queues: those of a user, of a namespace, or of the whole schema. */
   flowOf(context: RequestContext): string
 }
 
@@ -37,7 +37,7 @@ export function compileFlowSchema(object: JsonObject): FlowSchema {
   }
 }
 
-/** The order in which they are asked. */
+/** The order in which they are matched. */
 export function comparePrecedence(a: FlowSchema, b: FlowSchema): number {
   return a.precedence - b.precedence || (a.name < b.name ? -1 : 1)
 }

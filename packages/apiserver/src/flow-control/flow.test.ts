@@ -10,7 +10,7 @@ import { balanceLevels, type Level, readLevel, updateLevels } from './priority-l
 const never = new AbortController().signal
 const settings = { queues: 8, handSize: 2, lengthLimit: 50 }
 
-/** Runs requests of two users on `limit` seats, a second each; says how long each of the second's had to wait. */
+/** Runs requests of two users on `limit` seats, a second each; returns how long each of the second user's waited. */
 async function share(world: VirtualWorld, noisy: number, quiet: number): Promise<number[]> {
   const queues = new FairQueues(world.clock, settings, 2)
   const waits: number[] = []
@@ -32,7 +32,7 @@ async function share(world: VirtualWorld, noisy: number, quiet: number): Promise
 }
 
 describe('fair queues', () => {
-  it('make nobody wait while there is room', () => {
+  it('let no request wait while seats are free', () => {
     const queues = new FairQueues(new VirtualWorld({ seed: 1 }).clock, settings, 3)
     const seats = ['a', 'a', 'b'].map(flow => queues.enter(flow, 1, { ms: 1, request: { signal: never } }))
     assert.ok(seats.every(seat => typeof seat === 'object' && 'release' in seat))
@@ -47,7 +47,7 @@ describe('fair queues', () => {
     assert.ok(Math.max(...waits) <= 2_000, String(waits))
   })
 
-  it('refuse what finds its queue full, and what has waited too long', async () => {
+  it('reject requests that find their queue full, and those that waited too long', async () => {
     const world = new VirtualWorld({ seed: 1 })
     const queues = new FairQueues(world.clock, { queues: 1, handSize: 1, lengthLimit: 1 }, 1)
     const held = queues.enter('a', 1, { ms: 1_000, request: { signal: never } })
@@ -62,7 +62,7 @@ describe('fair queues', () => {
     assert.equal(none.enter('a', 1, { ms: 1, request: { signal: never } }), 'concurrency-limit')
   })
 
-  it('deal every flow the same different queues each time', () => {
+  it('deal a flow the same queues each time', () => {
     const hand = dealHand('jane', 64, 6)
     assert.deepEqual(dealHand('jane', 64, 6), hand)
     assert.equal(new Set(hand).size, 6)
@@ -77,7 +77,7 @@ const levelOf = (name: string, limited: object) =>
   readLevel({ metadata: { name, uid: name }, spec: { type: 'Limited', limited } })
 
 describe('priority levels', () => {
-  it('share the seats by their shares, and lend what they do not need', () => {
+  it('divide the seats by their shares, and lend what they do not need', () => {
     const { clock } = new VirtualWorld({ seed: 1 })
     const configs = [
       levelOf('busy', { nominalConcurrencyShares: 30, lendablePercent: 50 }),
@@ -122,7 +122,7 @@ describe('a server with priority and fairness', () => {
   }
   const text = async ({ body }: WireResponse) => Buffer.from(body as Uint8Array).toString()
 
-  it('says which schema and level a request fell under, and shows its pages', async () => {
+  it('reports the schema and level of a request, and serves its debug pages', async () => {
     await withServer(async (server, world) => {
       await world.advance(1_000)
       const admin = peerOf('admin', ['system:masters'])

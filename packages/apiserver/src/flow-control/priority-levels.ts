@@ -4,15 +4,15 @@ import { FairQueues, type QueueSettings } from './fair-queues.ts'
 
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** What a PriorityLevelConfiguration says. */
+/** The spec of a PriorityLevelConfiguration. */
 export interface LevelConfig {
   readonly name: string
   readonly uid: string
   readonly exempt: boolean
   readonly shares: number
-  /** Of its own seats, those that others may use while it does not need them, in percent. */
+  /** The percentage of its seats that other levels may borrow while it does not need them. */
   readonly lendable: number
-  /** How many seats it may get from others, in percent of its own; undefined for any number. */
+  /** How many seats it may borrow, in percent of its own; undefined for no limit. */
   readonly borrowing: number | undefined
   readonly queuing: QueueSettings
 }
@@ -45,15 +45,15 @@ export function readLevel(object: JsonObject): LevelConfig {
   }
 }
 
-/** A level at work. */
+/** A running priority level. */
 export interface Level {
   config: LevelConfig
-  /** Seats that are its own. */
+  /** Its nominal seats. */
   nominal: number
   readonly queues: FairQueues
 }
 
-/** Keeps what waits and runs on a level when its configuration changes; new queues only where their number does. */
+/** Keeps the waiting and running requests of a level when its configuration changes; new queues only when their number does. */
 export function updateLevels(
   present: ReadonlyMap<string, Level>,
   configs: readonly LevelConfig[],
@@ -86,7 +86,7 @@ function isSameShape(a: LevelConfig, b: LevelConfig): boolean {
 }
 
 /**
- * Lends seats of levels that do not need them to those that do: everybody gets the same share of what it wanted lately,
+ * Lends seats of levels that do not need them to those that do: every level gets the same share of its recent demand,
  * never less than what it does not lend and never more than it may borrow.
  */
 export function balanceLevels(levels: Iterable<Level>, seats: number): void {

@@ -4,7 +4,7 @@ import type { RequestContext } from '../request/context.ts'
 const objectsPerSeat = 100
 const mostSeats = 10
 
-/** How many seats a request takes: one, and more for long lists. */
+/** The number of seats of a request: one, more for long lists. */
 export function estimateSeats(
   registry: Registry,
   { info, query }: Pick<RequestContext, 'info' | 'query'>,

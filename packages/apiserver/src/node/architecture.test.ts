@@ -10,7 +10,7 @@ import { pipelines } from '../write/pipeline.ts'
 
 const text = readFileSync(new URL('../../../../ARCHITECTURE.md', import.meta.url), 'utf8')
 
-/** The lines of the drawing "A write" between two of its files. */
+/** The lines of the diagram "A write" between two of its files. */
 function drawnBetween(first: string, last: string): string[] {
   const drawing = text.slice(text.indexOf('## A write'), text.indexOf('## A watch'))
   const lines = drawing.split('\n')
@@ -20,7 +20,7 @@ function drawnBetween(first: string, last: string): string[] {
   return lines.slice(start + 1, end)
 }
 
-/** The steps of each list as they are drawn: a label, and names with arrows between them, on one line or more. */
+/** The steps of each list as drawn: a label, and names with arrows between them, on one line or more. */
 function drawnLists(lines: readonly string[]): [string, string[]][] {
   const lists: [string, string[]][] = []
   for (const line of lines) {
@@ -38,7 +38,7 @@ function drawnLists(lines: readonly string[]): [string, string[]][] {
 }
 
 describe('ARCHITECTURE.md', () => {
-  it('draws the filters that every request passes', () => {
+  it('has the filters that every request passes', () => {
     const env = createRealEnv()
     const server = createApiServer({
       env,
@@ -52,7 +52,7 @@ describe('ARCHITECTURE.md', () => {
     assert.deepEqual(drawn, server.filters)
   })
 
-  it('draws the steps of every write', () => {
+  it('has the steps of every write', () => {
     const lists = drawnLists(drawnBetween('src/write/pipeline.ts', 'src/write/store-new.ts'))
     const expected: [string, readonly { readonly name: string }[]][] = [
       ['create', pipelines.create],

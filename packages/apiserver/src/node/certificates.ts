@@ -3,11 +3,11 @@ import type { PeerCertificate } from '@coxswain/wire'
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-/** Whether one of the CAs in `pem` signed a peer's certificate itself. Throws an Error when there is none in it. */
+/** Creates a check whether one of the CAs in `pem` signed a peer's certificate directly. Throws an Error when `pem` has no certificate. */
 export function createIssuerCheck(pem: string): (peer: PeerCertificate) => boolean {
   const authorities = (pem.match(block) ?? []).map(text => new X509Certificate(text))
   if (authorities.length === 0) throw new Error('data does not contain any certificate')
-  // A connection has one record of its peer, and many requests.
+  // All requests of a connection share one peer record.
   const known = new WeakMap<PeerCertificate, boolean>()
   return peer => {
     let answer = known.get(peer)

@@ -1,5 +1,5 @@
 /**
- * What the API server needs of Node.js: keys that sign and verify, synchronously, verification of certificates and
+ * Node.js implementations for the API server: synchronous signing and verifying keys, verification of certificates and
  * certificate requests, and a thread that parses YAML.
  * @module
  */

@@ -44,7 +44,7 @@ describe('keys', () => {
     })
   }
 
-  it('come several to a file, certificates and private ones too', () => {
+  it('may be several in a file, certificates and private keys too', () => {
     const pems = [pemOf('ec', 'P-256').pub, generateSigningKey(), pemOf('rsa', 2048).pub]
     const keys = readVerificationKeys(pems.join('\n'))
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('keys', () => {
     assert.ok(!JSON.stringify(keys.map(({ jwk }) => jwk)).includes('"d"'), 'nothing private is published')
   })
 
-  it('that are too short, of another curve, or none at all are refused without a word of them', () => {
+  it('that are too short, of another curve, or none at all are rejected without quoting them', () => {
     assert.throws(() => readSigningKey(pemOf('rsa', 512).priv), /RSA key of 1024 bits or more/)
     assert.throws(() => readSigningKey(pemOf('ec', 'secp256k1').priv), /P-256, P-384 or P-521/)
     assert.throws(() => readSigningKey('nonsense'), /^Error: data does not contain/)

@@ -17,18 +17,18 @@ const curves: Readonly<Record<string, SignatureAlgorithm>> = {
   secp521r1: 'ES512',
 }
 const rsaAlgorithms: readonly SignatureAlgorithm[] = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512']
-/** Bytes of a signature, both numbers together. */
+/** Signature length in bytes, of both numbers together. */
 const signatureLengths: Readonly<Record<string, number>> = { ES256: 64, ES384: 96, ES512: 132 }
-/** Shorter RSA keys can be broken; Go takes none of them either. */
+/** Shorter RSA keys can be broken; Go rejects them too. */
 const shortestModulus = 1024
 
-/** A new private key (P-256), in PEM. */
+/** Generates a private key (P-256), in PEM. */
 export function generateSigningKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** Throws an Error, without any of the text, when it holds no private key that can sign tokens. */
+/** Throws an Error, without any of the text, when it contains no private key that can sign tokens. */
 export function readSigningKey(pem: string): SigningKey {
   let key: KeyObject
   try {
@@ -47,13 +47,13 @@ export function readSigningKey(pem: string): SigningKey {
 
 const block = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]*?-----END \1-----/g
 
-/** Every key of a file: public ones, those of certificates, and the public halves of private ones. */
+/** Every key of a file: public keys, those of certificates, and the public halves of private keys. */
 export function readVerificationKeys(pem: string): VerificationKey[] {
   const keys = [...pem.matchAll(block)].flatMap(([text]) => {
     try {
       return [createPublicKey(text)]
     } catch {
-      return [] // parameters of a curve, and other things that are no key
+      return [] // EC parameters, and other blocks that are not keys
     }
   })
   if (keys.length === 0) throw new Error('data does not contain any valid RSA or ECDSA public keys')
@@ -134,7 +134,7 @@ function isLongEnough(key: KeyObject): boolean {
   return key.asymmetricKeyType !== 'rsa' || (key.asymmetricKeyDetails?.modulusLength ?? 0) >= shortestModulus
 }
 
-/** As upstream names keys: SHA-256 of the public key (SPKI, DER). */
+/** Upstream's key id: SHA-256 of the public key (SPKI, DER). */
 function identify(key: KeyObject): string {
   return createHash('sha256')
     .update(key.export({ type: 'spki', format: 'der' }))

@@ -6,7 +6,7 @@ import { createYamlThread } from './yaml-thread.ts'
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 describe('createYamlThread', () => {
-  it('gives YAML as JSON, several at a time, each its own', async () => {
+  it('returns YAML as JSON, several documents at a time, each its own', async () => {
     const read = createYamlThread()
     const answers = await Promise.all(['a: 1\nb: [x, "1"]', 'c: yes', ''].map(text => read(bytes(text))))
     assert.deepEqual(
@@ -15,13 +15,13 @@ describe('createYamlThread', () => {
     )
   })
 
-  it('tells what strict decoding tells', async () => {
+  it('reports strict decoding errors', async () => {
     const { json, problems } = await createYamlThread()(bytes('a: 1\na: 2'))
     assert.equal(new TextDecoder().decode(json), '{"a":2}')
     assert.match(problems[0]!, /key "a" already set in map/)
   })
 
-  it('rejects as readYaml throws', async () => {
+  it('rejects with the errors of readYaml', async () => {
     await assert.rejects(createYamlThread()(bytes('a: [')), error => isMachineryError(error, 'BadYaml'))
   })
 

@@ -3,7 +3,7 @@ import { MachineryError } from '@coxswain/apimachinery/errors'
 import type { YamlAsJson, YamlReader } from '../filters/large-yaml.ts'
 import type { YamlAnswer, YamlQuestion } from './yaml-worker.ts'
 
-/** A thread that is idle for so long is stopped. */
+/** An idle thread is stopped after this time. */
 const idleTime = 30_000
 
 interface Thread {
@@ -11,7 +11,7 @@ interface Thread {
   readonly waiting: Map<number, PromiseWithResolvers<YamlAsJson>>
 }
 
-/** Reads YAML on a thread of its own, which is there while there is something to read. */
+/** Parses YAML on a thread, which runs while there are documents to parse. */
 export function createYamlThread(): YamlReader {
   let thread: Thread | undefined
   let idle: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export function createYamlThread(): YamlReader {
       else asked?.reject(new Error(answer.message))
     })
     worker.on('error', fail)
-    worker.on('exit', () => fail(new Error('the thread that reads YAML has ended')))
+    worker.on('exit', () => fail(new Error('the YAML thread has exited')))
     return { worker, waiting }
   }
 

@@ -1,4 +1,4 @@
-/** The thread that reads large YAML: takes `{ id, bytes }`, answers with JSON or with what is wrong. */
+/** The thread that parses large YAML: receives `{ id, bytes }`, replies with JSON or an error. */
 import { parentPort } from 'node:worker_threads'
 import { isMachineryError, type MachineryErrorCode } from '@coxswain/apimachinery/errors'
 import { writeJsonBytes } from '@coxswain/apimachinery/json'

@@ -8,7 +8,7 @@ const pods = '/api/v1/namespaces/default/pods'
 const upgrade = { connection: 'Upgrade', upgrade: 'websocket' }
 const ok = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi'
 
-/** A client whose connection says `messages` and stays. */
+/** A client whose connection sends `messages` and stays open. */
 function createChannel(...messages: string[]): MessageChannel & { readonly heard: () => string } {
   let heard = ''
   return {
@@ -25,7 +25,7 @@ function createChannel(...messages: string[]): MessageChannel & { readonly heard
 }
 
 describe('CVE-2018-1002105: an upgrade that fails leaves no connection behind', () => {
-  it('closes the connection to a pod, and passes on only the answer', async () => {
+  it('closes the connection to a pod, and passes on only the response', async () => {
     for (const status of ['400 Bad Request', '403 Forbidden', '503 Unavailable']) {
       const backend = createScriptedBackend(always(`HTTP/1.1 ${status}\r\nContent-Length: 2\r\n\r\nno`))
       await using house = await openProxyHouse({ dial: backend.dial })
@@ -38,7 +38,7 @@ describe('CVE-2018-1002105: an upgrade that fails leaves no connection behind', 
     }
   })
 
-  it('closes the connection to a kubelet, and gives nobody a conversation', async () => {
+  it('closes the connection to a kubelet, and starts no conversation', async () => {
     const backend = createScriptedBackend(always('HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\n\r\nno'))
     await using house = await openProxyHouse({ addresses: { '198.51.100.7:10250': backend.dial } })
     await house.makePod('p', { node: 'foreign', ip: '198.51.100.20' })
@@ -49,7 +49,7 @@ describe('CVE-2018-1002105: an upgrade that fails leaves no connection behind', 
     assert.match(backend.heard[0]!, /^POST \/exec\/default\/p\/main\?command=id&output=1 HTTP\/1\.1\r\n/)
   })
 
-  it('never takes a success for an upgrade', async () => {
+  it('never treats a success as an upgrade', async () => {
     const backend = createScriptedBackend(always(ok))
     await using house = await openProxyHouse({ dial: backend.dial })
     await house.makePod('p', { node: 'own', ip: '10.1.1.1' })
@@ -58,7 +58,7 @@ describe('CVE-2018-1002105: an upgrade that fails leaves no connection behind', 
     assert.deepEqual(backend.closed, [true])
   })
 
-  it('joins the two connections only after the other side has switched', async () => {
+  it('joins the two connections only after the backend has switched protocols', async () => {
     const backend = createScriptedBackend(heard => {
       const head = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'
       if (heard.endsWith('bye')) return { say: 'bye too', end: true }
@@ -83,7 +83,7 @@ describe('CVE-2018-1002105: an upgrade that fails leaves no connection behind', 
 })
 
 describe('CVE-2020-8559: redirects of upgrades are neither followed nor passed on', () => {
-  it('answers 500 and connects to nobody else', async () => {
+  it('answers 500 and connects to no other address', async () => {
     const say = 'HTTP/1.1 302 Found\r\nLocation: https://198.51.100.99/run\r\nContent-Length: 0\r\n\r\n'
     const backend = createScriptedBackend(always(say))
     const victim = createScriptedBackend(always(ok))
@@ -117,7 +117,7 @@ describe('CVE-2020-8559: redirects of upgrades are neither followed nor passed o
   })
 })
 
-/** Addresses that belong to the API server's own machine or link. */
+/** Addresses of the API server's own machine or link. */
 const forbidden = [
   '127.0.0.1',
   '127.9.9.9',
@@ -133,8 +133,8 @@ const forbidden = [
   '::ffff:169.254.169.254',
 ]
 
-describe('CVE-2022-3294: node proxies go to no address of the API server itself', () => {
-  it('refuses every such address, and names that have one', async () => {
+describe('CVE-2022-3294: node proxies connect to no address of the API server itself', () => {
+  it('rejects every such address, and names that resolve to one', async () => {
     const backend = createScriptedBackend(always(ok))
     const addresses = Object.fromEntries(
       forbidden.flatMap(address => [
@@ -159,7 +159,7 @@ describe('CVE-2022-3294: node proxies go to no address of the API server itself'
     assert.deepEqual(backend.heard, [])
   })
 
-  it('connects to the very address that it has judged', async () => {
+  it('connects to the very address that it has checked', async () => {
     let lookups = 0
     const backend = createScriptedBackend(always(ok))
     const rebinding = {
@@ -188,8 +188,8 @@ describe('CVE-2022-3294: node proxies go to no address of the API server itself'
   })
 })
 
-describe('CVE-2020-8555 and its kind: nobody leads the API server to an address by writing it into a status', () => {
-  it('refuses pods with such an address, by themselves and behind a service', async () => {
+describe('CVE-2020-8555 and similar: writing an address into a status does not make the API server connect to it', () => {
+  it('rejects pods with such an address, by themselves and behind a service', async () => {
     const backend = createScriptedBackend(always(ok))
     const elsewhere = ['10.0.0.9', '198.51.100.99']
     const addresses = Object.fromEntries(
@@ -200,7 +200,7 @@ describe('CVE-2020-8555 and its kind: nobody leads the API server to an address 
       try {
         await house.makePod(`p${index}`, { node: 'foreign', ip })
       } catch {
-        continue // not even an address that a status may have
+        continue // not even valid in a status
       }
       const reply = await house.send('GET', `${pods}/p${index}/proxy/`)
       assert.deepEqual([reply.status, reply.message], [400, 'address not allowed'], ip)
@@ -226,7 +226,7 @@ describe('CVE-2020-8555 and its kind: nobody leads the API server to an address 
 })
 
 describe('paths of proxies', () => {
-  it('are resolved before they are passed on, and never leave what is behind', async () => {
+  it("are resolved before they are forwarded, and never escape the backend's part", async () => {
     const backend = createScriptedBackend(always(ok))
     await using house = await openProxyHouse({ dial: backend.dial })
     await house.makePod('p', { node: 'own', ip: '10.1.1.1' })
@@ -257,7 +257,7 @@ describe('paths of proxies', () => {
 })
 
 describe('answers of pods', () => {
-  it('cannot put a second answer behind the first', async () => {
+  it('cannot smuggle a second response after the first', async () => {
     const evil = `${ok}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`
     const backend = createScriptedBackend(always(evil))
     await using house = await openProxyHouse({ dial: backend.dial })
@@ -267,7 +267,7 @@ describe('answers of pods', () => {
     assert.deepEqual(backend.closed, [true, true])
   })
 
-  it('that can be read in two ways are not passed on', async () => {
+  it('that are ambiguous are not passed on', async () => {
     const heads = [
       'Content-Length: 2\r\nContent-Length: 3',
       'Transfer-Encoding: chunked\r\nTransfer-Encoding: identity',

@@ -8,17 +8,17 @@ export interface DialTls {
   readonly cert?: string
   readonly key?: string
   readonly serverName?: string
-  /** Takes any certificate. @default false */
+  /** Accepts any certificate. @default false */
   readonly insecure?: boolean
 }
 
-/** How the API server reaches addresses: Pods and kubelets of nodes that are not its own. */
+/** How the API server reaches addresses: Pods, and kubelets of foreign nodes. */
 export interface Dialer {
-  /** The addresses of a host name; of an address, itself. */
+  /** The addresses of a host name; an address resolves to itself. */
   lookup(host: string): Promise<readonly string[]>
-  /** Rejects with a `TransportError` when there is no connection. */
+  /** Rejects with a `TransportError` when the connection fails. */
   connect(host: string, port: number, tls?: DialTls): Promise<ByteStream>
-  /** TLS on a connection that is there already. */
+  /** Starts TLS on an existing connection. */
   secure(stream: ByteStream, tls: DialTls): Promise<ByteStream>
 }
 

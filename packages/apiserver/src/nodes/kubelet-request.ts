@@ -22,7 +22,7 @@ import { explain } from './proxy/explain.ts'
 import { forwardUpgrade } from './proxy/forward-upgrade.ts'
 import { forwardedHeaders } from './proxy/proxy-headers.ts'
 
-/** Something that a kubelet is asked on behalf of a client. */
+/** A request to a kubelet on behalf of a client. */
 export interface KubeletRequest {
   readonly node: string
   /** Decoded. */
@@ -30,17 +30,17 @@ export interface KubeletRequest {
   readonly query: Parameters<typeof formatQuery>[0]
 }
 
-/** How much of a kubelet's complaint is passed on. */
+/** How much of a kubelet's error body is passed on. */
 const errorLimit = 50_000
 
-/** A kubelet of a node that is not ours. Throws a 404 when there is no such node. */
+/** The kubelet of a foreign node. Throws a 404 when the node does not exist. */
 function kubeletOf(ports: KubeletPorts, node: string, insecure: boolean): Backend {
   const { host, port, tls } = findKubelet(ports, getNode(ports, node, 'pods'))
   const place = { scheme: 'https', address: host, port } as const
   return backendAt(ports.dialer, place, insecure ? { ...tls, insecure } : tls)
 }
 
-/** Passes `exec`, `attach` and `portForward` on: the client and the kubelet agree on a protocol themselves. */
+/** Forwards `exec`, `attach` and `portForward`: the client and the kubelet negotiate a protocol themselves. */
 export async function upgradeToKubelet(
   ports: KubeletPorts,
   request: WireRequest,
@@ -51,7 +51,7 @@ export async function upgradeToKubelet(
   return await forwardUpgrade(request, kubelet, { target: targetOf(asked), headers })
 }
 
-/** The body of a kubelet's answer as it comes. Throws what the client is to see when there is none. */
+/** The body of a kubelet's response, streamed. Throws the error for the client when there is none. */
 export async function readFromKubelet(
   ports: KubeletPorts,
   asked: KubeletRequest,
@@ -78,14 +78,14 @@ export async function readFromKubelet(
 
 interface ReadOptions {
   readonly signal: AbortSignal
-  /** What errors are about. */
+  /** The object that errors are about. */
   readonly resource: string
   readonly name: string
-  /** Takes any certificate. */
+  /** Accepts any certificate. */
   readonly insecure: boolean
 }
 
-/** A kubelet's error, in the API server's form. */
+/** A kubelet's error as an API server error. */
 function statusOf(code: number, text: string, resource: string, name: string): StatusError {
   if (code === 500) return newInternalError(text)
   if (code === 400) return newBadRequest(text)

@@ -4,18 +4,18 @@ import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Dialer, DialTls } from './dialer.ts'
 
-/** How the API server speaks to kubelets that are not part of it. */
+/** How the API server connects to kubelets of foreign nodes. */
 export interface KubeletClient {
-  /** PEM: the client certificate that kubelets are shown. @default none */
+  /** PEM: the client certificate. @default none */
   readonly cert?: string
   readonly key?: string
-  /** PEM of those who may sign kubelets' certificates. @default any certificate is taken */
+  /** PEM of the CAs that kubelets' certificates are verified with. @default any certificate is accepted */
   readonly ca?: string
   /** @default Hostname, InternalDNS, InternalIP, ExternalDNS, ExternalIP */
   readonly preferredAddressTypes?: readonly string[]
 }
 
-/** What it takes to reach kubelets: their Nodes, a way to dial, and the credentials to use. */
+/** What is needed to reach kubelets: their Nodes, a dialer, and credentials. */
 export interface KubeletPorts {
   readonly cache: WatchCache
   readonly dialer: Dialer
@@ -23,7 +23,7 @@ export interface KubeletPorts {
   readonly kubelets: () => KubeletClient
 }
 
-/** Where a kubelet listens. */
+/** The address of a kubelet. */
 export interface KubeletAddress {
   /** A name or an address. */
   readonly host: string
@@ -35,7 +35,7 @@ const defaultAddressTypes = ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalD
 const defaultPort = 10_250
 const nodesPrefix = '/core/nodes/'
 
-/** Throws a 404 where there is no such node; as upstream has it, with the resource that the request is about. */
+/** Throws a 404 when the node does not exist; as upstream, with the resource of the request. */
 export function getNode(
   { cache }: Pick<KubeletPorts, 'cache'>,
   name: string,
@@ -46,14 +46,14 @@ export function getNode(
   return stored.parse()
 }
 
-/** The port a node says its kubelet listens on. */
+/** The kubelet port in the node's status. */
 export function kubeletPortOf(node: JsonObject): number {
   const { kubeletEndpoint } = objectOf(objectOf(node.status).daemonEndpoints)
   const port = Number(objectOf(kubeletEndpoint).Port)
   return port > 0 ? port : defaultPort
 }
 
-/** Throws a 500 when the node names no address of a type that counts. */
+/** Throws a 500 when the node has no address of a preferred type. */
 export function findKubelet({ kubelets }: Pick<KubeletPorts, 'kubelets'>, node: JsonObject): KubeletAddress {
   const { cert, key, ca, preferredAddressTypes = defaultAddressTypes } = kubelets()
   const addresses = listOf(objectOf(node.status).addresses)

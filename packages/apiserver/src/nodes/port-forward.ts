@@ -7,8 +7,8 @@ const protocols: readonly string[] = ['v4.channel.k8s.io']
 type Dial = (port: number) => Promise<PortStream>
 
 /**
- * Port forwarding with two streams a port, which is all that a WebSocket without a tunnel can do: bytes, and what went
- * wrong. Each begins with the port's number, low byte first.
+ * Port forwarding with two streams per port, which is all that a WebSocket without a tunnel supports: data and
+ * errors. Each begins with the port number, low byte first.
  */
 export function createPortConversation(ports: readonly number[], dial: Dial): Conversation {
   return { protocols, talk: channel => talk(channel, ports, dial) }
@@ -40,7 +40,7 @@ async function talk(channel: MessageChannel, ports: readonly number[], dial: Dia
     try {
       for await (const chunk of connection.data) await send(index * 2, chunk)
     } catch {
-      // the connection to the port broke: the client sees its end
+      // the connection to the port failed: the client sees it end
     }
   }
   const receive = async () => {

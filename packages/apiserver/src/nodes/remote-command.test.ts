@@ -5,7 +5,7 @@ import type { MessageChannel } from '@coxswain/wire'
 import { createCommandConversation } from './remote-command.ts'
 
 describe('the input of a command', () => {
-  it('waits with the client while the command does not read it, and none is lost', async () => {
+  it('makes the client wait while the command does not read it, and none is lost', async () => {
     let sent = 0
     async function* messages(): AsyncGenerator<Uint8Array, void, undefined> {
       for (; sent < 1_000; sent++) yield Uint8Array.of(0, sent & 255)
@@ -36,7 +36,7 @@ describe('the input of a command', () => {
     assert.match(new TextDecoder().decode(answers.at(-1)?.subarray(1)), /"status":"Success"/)
   })
 
-  it('does not hold up the end of a command that never reads it', async () => {
+  it('does not delay the end of a command that never reads it', async () => {
     let isOver = false
     async function* messages(): AsyncGenerator<Uint8Array, void, undefined> {
       for (let sent = 0; !isOver; sent++) {

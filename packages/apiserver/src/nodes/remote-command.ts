@@ -3,17 +3,17 @@ import { AsyncQueue, decodeText, encodeText } from '@coxswain/kit'
 import type { Conversation, MessageChannel } from '@coxswain/wire'
 import type { TerminalStreams } from './node-connection.ts'
 
-/** The first byte of every message says which stream it belongs to. */
+/** The first byte of every message identifies its stream. */
 const channels = { stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255 } as const
 
 const v5 = 'v5.channel.k8s.io'
-/** Newest first. Only v5 can say that the standard input has ended. */
+/** Newest first. Only v5 can close the standard input. */
 const protocols: readonly string[] = [v5, 'v4.channel.k8s.io']
 
-/** So many messages of input may wait for the command before the client has to. */
+/** How many messages of input are buffered before the client has to wait. */
 const inputLimit = 32
 
-/** How a command ended: its exit code, or undefined where there is none to tell. */
+/** How a command ended: its exit code, or undefined when there is none to report. */
 export type RunCommand = (streams: TerminalStreams) => Promise<number | undefined>
 
 export interface CommandRequest {
@@ -21,7 +21,7 @@ export interface CommandRequest {
   readonly tty: boolean
 }
 
-/** The conversation of `exec` and `attach`: streams in messages, and at the end a Status. */
+/** The protocol of `exec` and `attach`: streams in messages, and a final Status. */
 export function createCommandConversation(request: CommandRequest, run: RunCommand): Conversation {
   return { protocols, talk: channel => talk(channel, request, run) }
 }
@@ -43,7 +43,7 @@ async function talk(channel: MessageChannel, request: CommandRequest, run: RunCo
     sizes.end()
     left.abort()
   }
-  const received = receive().catch(() => left.abort()) // the connection broke: there is no client to report to
+  const received = receive().catch(() => left.abort()) // the connection failed: there is no client to report to
   const send = async (id: number, data: Uint8Array): Promise<void> => {
     const message = new Uint8Array(data.length + 1)
     message[0] = id
@@ -69,11 +69,11 @@ function pushSize(sizes: AsyncQueue<{ width: number; height: number }>, data: Ui
     const { Width, Height } = JSON.parse(decodeText(data)) as Record<string, unknown>
     if (typeof Width === 'number' && typeof Height === 'number') sizes.push({ width: Width, height: Height })
   } catch {
-    // not a size: nothing to do about it
+    // not a terminal size: ignored
   }
 }
 
-/** How it went, in the words that kubectl reads. */
+/** The result as a Status in the form that kubectl parses. */
 export async function outcomeOf(run: RunCommand, streams: TerminalStreams): Promise<Partial<Status>> {
   try {
     const exitCode = await run(streams)

@@ -12,15 +12,15 @@ export interface SpdyStream {
   reset(): Promise<void>
 }
 
-/** Speaks SPDY on a channel until the client leaves. */
+/** Speaks SPDY on a channel until the client disconnects. */
 export type AcceptSpdy = (channel: MessageChannel, onStream: (stream: SpdyStream) => void) => Promise<void>
 
 const commandProtocols: readonly string[] = ['v4.channel.k8s.io']
 const portProtocol = 'portforward.k8s.io'
-/** SPDY inside a WebSocket, as kubectl does it since 1.31. */
+/** SPDY tunnelled through a WebSocket, as kubectl does since 1.31. */
 const portProtocols: readonly string[] = [portProtocol, `SPDY/3.1+${portProtocol}`]
 
-/** `exec` and `attach` for clients that know no WebSocket: a SPDY stream for each of the command's. */
+/** `exec` and `attach` for clients without WebSocket support: a SPDY stream for each stream of the command. */
 export function createSpdyCommandConversation(
   accept: AcceptSpdy,
   request: CommandRequest & { readonly stdout: boolean; readonly stderr: boolean },
@@ -45,7 +45,7 @@ export function createSpdyCommandConversation(
       left.abort()
       all.resolve()
     })
-    session.catch(() => {}) // the connection broke: there is no client to report to
+    session.catch(() => {}) // the connection failed: there is no client to report to
     await all.promise
     if (left.signal.aborted) return
     const stdin = streams.get('stdin')
@@ -66,7 +66,7 @@ export function createSpdyCommandConversation(
   return { protocols: commandProtocols, talk }
 }
 
-/** The client ends its side when it has read ours. */
+/** The client closes its side when it has read ours. */
 async function untilEnd({ data }: SpdyStream): Promise<void> {
   for await (const _ of data);
 }
@@ -82,7 +82,7 @@ async function* readSizes(
   }
 }
 
-/** Port forwarding: for each connection a pair of streams with the same request id, one for bytes and one for what went wrong. */
+/** Port forwarding: each connection has a pair of streams with the same request id, one for data and one for errors. */
 export function createSpdyPortConversation(
   accept: AcceptSpdy,
   dial: (port: number) => Promise<PortStream>,
@@ -101,7 +101,7 @@ export function createSpdyPortConversation(
         halves.delete(id)
         const isError = stream.headers.get('streamtype') === 'error'
         const [data, error] = isError ? [other, stream] : [stream, other]
-        forward(data, error, dial, open).catch(() => {}) // the client has left
+        forward(data, error, dial, open).catch(() => {}) // the client has disconnected
       })
     } finally {
       for (const connection of open) connection.destroy()
@@ -135,7 +135,7 @@ async function forward(
   try {
     for await (const chunk of connection.data) await data.write(chunk)
   } catch {
-    // the connection to the port broke: the client sees its end
+    // the connection to the port failed: the client sees it end
   }
   await data.end()
   await error.end()

@@ -1,6 +1,6 @@
 import { isTransportError } from '@coxswain/wire'
 
-/** What Go's HTTP client says where Node's says `code`. */
+/** Messages of Go's HTTP client, by Node's error `code`. */
 const systemErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset by peer',
@@ -17,14 +17,14 @@ const unknownAuthority = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** The parts of Node's errors that say what happened. */
+/** The members of Node's errors that tell what happened. */
 interface SystemError {
   readonly code?: string
   readonly message?: string
   readonly cert?: { readonly subjectaltname?: string }
 }
 
-/** Why there was no answer from `address` (`host:port`), in the words of Go's HTTP client, which users search for. */
+/** Why `address` (`host:port`) did not respond, in the words of Go's HTTP client, which users search for. */
 export function describeFailure(error: unknown, address: string, serverName: string): string {
   const { code = '', cert } = causeOf(error)
   const [host = ''] = address.split(/:\d+$/)
@@ -48,7 +48,7 @@ function causeOf(error: unknown): SystemError {
   return typeof cause === 'object' && cause !== null ? (cause as SystemError) : {}
 }
 
-/** `subjectaltname` is Node's: `DNS:a, IP Address:127.0.0.1`. */
+/** `subjectaltname` has Node's form: `DNS:a, IP Address:127.0.0.1`. */
 function describeNames(subjectaltname: string, serverName: string): string {
   const names = subjectaltname
     .split(', ')

@@ -6,23 +6,24 @@ import { describeFailure } from './go-errors.ts'
 import type { Outbound, Target } from './outbound.ts'
 import { cleanUrlPath } from './url-path.ts'
 
+/** One POST to another server. */
 export interface OutboundRequest {
   readonly target: Target
   /** With its query, if any: `/mutate?timeout=10s`. It is cleaned as Go's REST client does. */
   readonly path: string
   /** JSON. */
   readonly body: Uint8Array
-  /** On top of what every request has; nothing of the request that the API server itself answers belongs here. */
+  /** In addition to the default headers; never headers of the request that the API server is serving. */
   readonly headers?: WireHeaders
-  /** What error texts call the place, without the path. @default the target's origin */
+  /** The URL in error messages, without the path. @default the target's origin */
   readonly shownAs?: string
-  /** Milliseconds until the answer has to be complete. */
+  /** Milliseconds until the response must be complete. */
   readonly timeout: number
   /** Ends the call early; it then fails with `context canceled`. */
   readonly signal?: AbortSignal
 }
 
-/** What came of a call. Failures are told in the words of Go's client (`Post "https://...": ...`). */
+/** The outcome of a call. Failures have the words of Go's client (`Post "https://...": ...`). */
 export type OutboundResult =
   | { readonly ok: true; readonly status: number; readonly body: Uint8Array }
   | { readonly ok: false; readonly reason: string; readonly error?: StatusError }
@@ -30,20 +31,20 @@ export type OutboundResult =
 export interface OutboundPoolOptions {
   readonly env: Env
   readonly outbound: Outbound
-  /** As other servers see it. @default kube-apiserver-admission */
+  /** The User-Agent. @default kube-apiserver-admission */
   readonly userAgent?: string
 }
 
-/** Connections kept at the same time. */
+/** The maximum number of open connections. */
 const poolSize = 64
 /** How long an idle connection is kept, in milliseconds. */
 const idleTime = 5 * 60_000
-/** The longest answer that is read. */
+/** The longest response that is read. */
 const answerLimit = 16 * 1024 * 1024
 
 interface Entry {
   readonly transport: Transport
-  /** Calls under way. */
+  /** Calls in flight. */
   calls: number
   lastUsed: number
   /** To be disposed of after its last call. */
@@ -51,9 +52,9 @@ interface Entry {
 }
 
 /**
- * POSTs JSON to other servers, keeping a bounded number of connections. A target whose certificate or credentials change
- * is another target: its old connection is dropped when it has been idle or when others need the room. Redirects are not
- * followed: a user who may set a URL could make the server talk to places that it alone can reach.
+ * POSTs JSON to other servers over a bounded number of connections. A target whose certificate or credentials change
+ * is a new target: its old connection is closed when it has been idle or when the pool is full. Redirects are not
+ * followed: a user who may set a URL could make the server reach places that only it can reach.
  */
 export class OutboundPool implements AsyncDisposable {
   readonly #env: Env
@@ -73,7 +74,7 @@ export class OutboundPool implements AsyncDisposable {
     }
   }
 
-  /** Never rejects. `ok` means an answer with a status of the 200s. */
+  /** Never rejects. `ok` means a 2xx response. */
   async post(request: OutboundRequest): Promise<OutboundResult> {
     const { target, timeout, signal } = request
     const path = cleanUrlPath(request.path)
@@ -104,7 +105,7 @@ export class OutboundPool implements AsyncDisposable {
       const error = readError(answer.status, body)
       return { ok: false, reason: error.message, error }
     } catch (error) {
-      if (answer) discardBody(answer.body).catch(() => {}) // it may have been broken off before
+      if (answer) discardBody(answer.body).catch(() => {}) // it may have been aborted before
       if (expired) return fail('context deadline exceeded')
       if (signal?.aborted) return fail('context canceled')
       const address = addressOf(target.origin)
@@ -112,11 +113,11 @@ export class OutboundPool implements AsyncDisposable {
     } finally {
       timer.cancel()
       signal?.removeEventListener('abort', onAbort)
-      this.#giveBack(entry)
+      this.#release(entry)
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts the calls in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
     for (const [key, entry] of this.#entries) {
       this.#entries.delete(key)
@@ -143,7 +144,7 @@ export class OutboundPool implements AsyncDisposable {
     let entry = this.#entries.get(name)
     if (entry) this.#entries.delete(name)
     else {
-      this.#makeRoom()
+      this.#evictIdle()
       entry = { transport: this.#outbound.connect(target), calls: 0, lastUsed: 0, dropped: false }
     }
     this.#entries.set(name, entry)
@@ -151,13 +152,13 @@ export class OutboundPool implements AsyncDisposable {
     return entry
   }
 
-  #giveBack(entry: Entry): void {
+  #release(entry: Entry): void {
     entry.calls--
     entry.lastUsed = this.#env.clock.monotonic()
     if (entry.dropped && entry.calls === 0) this.#close(entry)
   }
 
-  #makeRoom(): void {
+  #evictIdle(): void {
     const oldest = this.#env.clock.monotonic() - idleTime
     for (const [name, entry] of this.#entries) {
       const isIdle = entry.calls === 0 && entry.lastUsed < oldest
@@ -178,7 +179,7 @@ async function dispose(transport: Transport): Promise<void> {
   try {
     await transport[Symbol.asyncDispose]()
   } catch {
-    // It is gone either way.
+    // It is closed either way.
   }
 }
 
@@ -187,14 +188,14 @@ function addressOf(origin: string): string {
   return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
 }
 
-/** What a client makes of an answer that is no success: the Status in it, else a text about its code. */
+/** The error of a response that is not a success: its Status, else a text about its code. */
 function readError(status: number, body: Uint8Array): StatusError {
   try {
     const { value } = readJson(body)
     if (isObject(value) && value.kind === 'Status' && value.status !== 'Success')
       return new StatusError(value as unknown as Status)
   } catch {
-    // Not every server speaks JSON when it fails.
+    // Not every server answers errors in JSON.
   }
   return newGenericServerResponse({
     code: status,

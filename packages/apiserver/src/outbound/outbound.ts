@@ -1,14 +1,14 @@
 import { type Transport, TransportError } from '@coxswain/wire'
 
-/** A server that the API server calls: a webhook, a conversion webhook, an identity provider. */
+/** A server that the API server calls: an admission or conversion webhook, or an identity provider. */
 export interface Target {
   /** Where to connect: `https://host:port`, without a path. */
   readonly origin: string
-  /** PEM of those whose signature on the target's certificate counts. @default the platform's */
+  /** PEM of the CAs that the target's certificate is verified with. @default the platform's */
   readonly ca?: string
-  /** The name to expect in the target's certificate, and to ask for. @default the host of the origin */
+  /** The server name for TLS. @default the host of the origin */
   readonly serverName?: string
-  /** PEM: what the API server proves itself with. */
+  /** PEM: the API server's client certificate. */
   readonly cert?: string
   readonly key?: string
   /** @default false */
@@ -16,8 +16,8 @@ export interface Target {
 }
 
 /**
- * The way out: how the API server reaches other servers. The command gives it sockets, a cluster in a test's own process
- * the handlers of the operators it runs.
+ * Outbound connections: how the API server reaches other servers. The command provides sockets, an in-process test cluster
+ * the handlers of its operators.
  */
 export interface Outbound {
   /** A connection to `target`, which the caller disposes of. Opens nothing before the first request. */

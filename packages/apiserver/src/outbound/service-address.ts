@@ -17,8 +17,8 @@ const slicesPrefix = '/discovery.k8s.io/endpointslices/'
 const serviceLabel = 'kubernetes.io/service-name'
 
 /**
- * Where to connect to reach a service: one of its endpoints that are ready, at random, since nothing need route cluster
- * addresses where the API server runs; the cluster address of a service without endpoints.
+ * Resolves a Service to an address: one of its ready endpoints, at random, since cluster addresses may not be
+ * routable where the API server runs; the cluster address of a Service without endpoints.
  */
 export function findServiceAddress(cache: WatchCache, random: Random, place: ServicePlace): ServiceAddress {
   const { namespace, name, port } = place
@@ -50,7 +50,7 @@ export function findServiceAddress(cache: WatchCache, random: Random, place: Ser
 interface EndpointGroup {
   readonly family: string
   readonly ports: readonly JsonObject[]
-  /** Ready ones only. */
+  /** Ready endpoints only. */
   readonly addresses: readonly string[]
 }
 

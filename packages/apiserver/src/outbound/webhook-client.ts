@@ -16,11 +16,11 @@ export interface WebhookClientConfig {
     /** @default 443 */
     readonly port?: number
   }
-  /** PEM in base64. @default those that the platform trusts */
+  /** PEM in base64. @default the CAs that the platform trusts */
   readonly caBundle?: string
 }
 
-/** What the API server proves itself with to a webhook. */
+/** The API server's credentials for a webhook. */
 export interface WebhookCredentials {
   readonly token?: string
   readonly username?: string
@@ -31,7 +31,7 @@ export interface WebhookCredentials {
 }
 
 /**
- * The credentials for `host:port` (`name.namespace.svc:443` for services) when a plug-in calls it; undefined where none are
+ * The credentials for `host:port` (`name.namespace.svc:443` for services) when a plug-in calls it; undefined when none are
  * configured.
  */
 export type WebhookAuthentication = (hostPort: string, plugin: string) => WebhookCredentials | undefined
@@ -40,10 +40,11 @@ export interface WebhookClientOptions {
   readonly env: Env
   readonly cache: WatchCache
   readonly outbound: Outbound
-  /** @default the server shows nothing */
+  /** @default no credentials */
   readonly authentication?: WebhookAuthentication
 }
 
+/** One call of a webhook. */
 export interface WebhookCall {
   readonly config: WebhookClientConfig
   /** JSON. */
@@ -53,11 +54,11 @@ export interface WebhookCall {
   /** Milliseconds. */
   readonly timeout: number
   readonly signal?: AbortSignal
-  /** The admission plug-in that calls: it decides what the server proves itself with. @default nothing is shown */
+  /** The calling admission plug-in, which selects the credentials. @default no credentials */
   readonly plugin?: string
 }
 
-/** Calls webhooks: by URL, or as a service that is looked up in the cache anew for each call. */
+/** Calls webhooks: by URL, or as a Service that is resolved for each call. */
 export class WebhookClient implements AsyncDisposable {
   readonly #options: WebhookClientOptions
   readonly #pool: OutboundPool
@@ -112,7 +113,7 @@ export class WebhookClient implements AsyncDisposable {
 }
 
 interface Place {
-  /** As error texts show it. */
+  /** The URL in error messages. */
   readonly origin: string
   readonly path: string
   readonly hostPort: string

@@ -7,7 +7,7 @@ const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CE
 const trust = { 'client-ca-file': pem('ours'), 'requestheader-username-headers': '["X-Remote-User"]' }
 
 describe('the ConfigMap extension-apiserver-authentication', () => {
-  it('tells servers behind this one whom to trust, and comes back when it is deleted', async () => {
+  it('publishes the CAs and header names for aggregated API servers, and is recreated when it is deleted', async () => {
     await using server = await startTestServer({ authentication: { trust } })
     await server.world.settle()
     const { body } = await server.send('GET', url)
@@ -19,7 +19,7 @@ describe('the ConfigMap extension-apiserver-authentication', () => {
     assert.notEqual(again.body.metadata.uid, body.metadata.uid)
   })
 
-  it('is not there where there is nothing to tell', async () => {
+  it('does not exist when there is nothing to publish', async () => {
     await using server = await startTestServer()
     await server.world.settle()
     assert.equal((await server.send('GET', url)).status, 404)

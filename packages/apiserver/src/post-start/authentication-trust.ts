@@ -12,7 +12,7 @@ const key = `${prefix}${namespace}/${name}`
 const attempts = 10
 
 /**
- * Publishes it as the ConfigMap `extension-apiserver-authentication`, and again when that is deleted. CAs of other servers
+ * Publishes the ConfigMap `extension-apiserver-authentication`, and recreates it when it is deleted. CAs of other servers
  * on the same store stay in it.
  */
 export function createTrustLoop(ports: StartPorts, trust: AuthenticationTrust): ControlLoop {
@@ -49,7 +49,7 @@ async function publish(ports: StartPorts, trust: AuthenticationTrust): Promise<v
 
 const block = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 
-/** Bundles of certificates grow together; everything else is replaced. */
+/** Certificate bundles are merged; everything else is replaced. */
 function merge(before: Readonly<Record<string, string>>, trust: AuthenticationTrust): Record<string, string> {
   const data: Record<string, string> = { ...before }
   for (const [member, text] of Object.entries(trust)) {

@@ -9,10 +9,10 @@ import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 
-/** Since when Secrets say when the token in them was used last: who cleans old tokens up reads it. */
+/** Since when Secrets record the last use of their token: the legacy token cleaner reads it. */
 const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 
-/** Creates what every cluster has from the start. What is there already stays as it is. */
+/** Creates the objects that every cluster has from the start. Existing ones are not changed. */
 export async function createBootstrapObjects(ports: NetworkPorts): Promise<void> {
   for (const name of namespaces) {
     await createMissing(ports, '/core/namespaces/', name, metadata => ({

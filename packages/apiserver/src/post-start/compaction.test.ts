@@ -5,7 +5,7 @@ import { createMemoryStore, isCompacted } from '@coxswain/storage'
 import { compactHistory } from './compaction.ts'
 
 describe('compactHistory', () => {
-  it('forgets a revision after five to ten minutes, also when nothing is written', async () => {
+  it('compacts a revision after five to ten minutes, also without writes', async () => {
     const world = new VirtualWorld()
     const store = createMemoryStore({ env: world })
     const put = (value: string) =>
@@ -32,7 +32,7 @@ describe('compactHistory', () => {
     await world.run(store.close())
   })
 
-  it('goes on where the store has forgotten more by itself', async () => {
+  it('continues when the store has compacted more by itself', async () => {
     const said: string[] = []
     const world = new VirtualWorld({ log: () => createLogger(({ message }) => said.push(message)) })
     const store = createMemoryStore({ env: world, history: { revisions: 1, duration: 1_000 } })

@@ -4,13 +4,13 @@ import { isCompacted, type Store } from '@coxswain/storage'
 
 const interval = 5 * 60_000
 
-/** No resource has a key like it: the write moves the revision and is seen by nobody. */
+/** Not a key of any resource: the write advances the revision and no watcher sees it. */
 const heartbeatKey = '/compact_rev_key'
 
 /**
- * Forgets history as upstream does: every five minutes what is older than five minutes, so that a client that pages
- * through a list has between five and ten. Each round is a write, or an idle server would have no newer revision to go
- * on with.
+ * Compacts history as upstream does: every five minutes what is older than five minutes, so that a client that pages
+ * through a list has between five and ten. Each round is a write, or an idle server would have no newer revision to
+ * compact at.
  */
 export async function compactHistory(store: Store, env: Env, signal: AbortSignal): Promise<void> {
   let due = (await store.status()).revision
@@ -28,7 +28,7 @@ export async function compactHistory(store: Store, env: Env, signal: AbortSignal
   }
 }
 
-/** A store may have forgotten more by itself, or another server may have told it to. */
+/** The store may have compacted more by itself, or for another server. */
 async function forget(store: Store, revision: number): Promise<void> {
   try {
     await store.compact(revision)

@@ -4,7 +4,7 @@ import { VirtualWorld } from '@coxswain/kit'
 import { createMemoryStore, type Store, StoreError, type Transaction } from '@coxswain/storage'
 import { startServer } from '../authorization/test-support/running-server.ts'
 
-/** A server on a store that refuses transactions while `fails` says so. */
+/** A server on a store that rejects transactions while `fails` returns true. */
 async function startOnFailingStore() {
   const world = new VirtualWorld()
   const store = createMemoryStore({ env: world })
@@ -28,13 +28,13 @@ async function startOnFailingStore() {
 const touches = (prefix: string) => (transaction: Transaction) =>
   transaction.operations.some(({ key }) => key.startsWith(prefix))
 
-describe('the loops of the server when writes fail', () => {
+describe('the control loops of the server when writes fail', () => {
   it('establish a CRD as soon as its status can be written again', async () => {
     const { world, faults, server } = await startOnFailingStore()
     await using _ = server
     const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
     let seen = 0
-    // The client's own write passes; what the loop writes then does not.
+    // The client's own write passes; the writes of the control loop after it do not.
     faults.fails = transaction => touches('/apiextensions.k8s.io/')(transaction) && ++seen > 1 && seen < 6
     await server.write('POST', path, {
       metadata: { name: 'ships.example.com' },
@@ -55,7 +55,7 @@ describe('the loops of the server when writes fail', () => {
     assert.equal(status.conditions.find(({ type }) => type === 'Established')?.status, 'True')
   })
 
-  it('create the service kubernetes and the addresses of services again, and the server goes on', async () => {
+  it('recreate the service kubernetes and the addresses of services, and the server continues', async () => {
     const { world, faults, server } = await startOnFailingStore()
     await using _ = server
     const service = '/api/v1/namespaces/default/services/kubernetes'

@@ -6,10 +6,10 @@ import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
 import type { StatusPorts } from './status-ports.ts'
 
-/** As upstream's; also the manager of what it writes. */
+/** Upstream's controller name; also the field manager of its writes. */
 const manager = 'api-priority-and-fairness-config-consumer-v1'
 
-/** Reports in the status of every FlowSchema whether the priority level it names exists. */
+/** Reports in the status of every FlowSchema whether its priority level exists. */
 export function createSchemaStatusLoop(ports: StatusPorts): ControlLoop {
   const endpoint = ports.registry.find(flowGroup, 'v1', 'flowschemas')!
   const levels = ports.registry.findResource(flowGroup, 'prioritylevelconfigurations')!.cache
@@ -20,10 +20,10 @@ export function createSchemaStatusLoop(ports: StatusPorts): ControlLoop {
     prefixes: [cache.prefix, levels.prefix],
     keysOf: ({ object }) => (object.key.startsWith(cache.prefix) ? [object.name] : allSchemas()),
     initialKeys: allSchemas,
-    reconcile: judge,
+    reconcile,
   })
 
-  async function judge(name: string): Promise<void> {
+  async function reconcile(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || isTold(stored.parse())) return
     await guaranteedUpdate(ports, {

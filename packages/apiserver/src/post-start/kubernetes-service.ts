@@ -32,15 +32,15 @@ export interface NetworkPorts extends StartPorts {
 }
 
 /**
- * What lets clients inside the cluster find the API server: the range of service addresses, the service `kubernetes` on
- * its first address, and the endpoints behind it. Endpoints follow the advertised address; the rest stays as it is.
+ * How clients inside the cluster find the API server: the ServiceCIDR, the Service `kubernetes` on
+ * its first address, and its endpoints. Endpoints follow the advertised address; the rest is never changed.
  */
 export async function createKubernetesService(ports: NetworkPorts): Promise<void> {
   await ensureAll(ports)
   await repairAllocations(ports)
 }
 
-/** Creates again what is deleted of it. */
+/** Recreates what is deleted of it. */
 export function createKubernetesServiceLoop(ports: NetworkPorts): ControlLoop {
   return new ControlLoop(ports, {
     name: 'kubernetes-service',
@@ -79,14 +79,14 @@ async function ensureAll(ports: NetworkPorts): Promise<void> {
   }
 }
 
-/** Whether the cluster has one family and is to have a second: the only change of its range that there can be. */
+/** Whether a single-stack cluster becomes dual-stack: the only possible change of its range. */
 function growsByFamily(ports: NetworkPorts, ranges: readonly string[]): boolean {
   const stored = ports.cache.resource(rangePrefix).get(rangeKey)
   const present = stored ? stringsOf(objectOf(stored.parse().spec).cidrs) : []
   return present.length === 1 && ranges.length === 2 && present[0] === ranges[0]
 }
 
-/** The service and its address, in one transaction; nothing when another service has the address. */
+/** The Service and its IPAddress, in one transaction; nothing when another Service has the address. */
 async function ensureService(ports: NetworkPorts, object: JsonObject): Promise<void> {
   const { env, cache, store } = ports
   if (cache.resource(prefixOf(serviceKey)).get(serviceKey)) return
@@ -115,7 +115,7 @@ async function ensureService(ports: NetworkPorts, object: JsonObject): Promise<v
   await cache.waitFor(result.revision)
 }
 
-/** A new object with what every object has. */
+/** A new object with the metadata that every object has. */
 function complete({ env }: NetworkPorts, object: JsonObject): JsonObject {
   const { name: own, ...rest } = object.metadata as JsonObject
   const creationTimestamp = formatTime(env.clock.now())
@@ -166,7 +166,7 @@ function endpointSlice(address: string, port: number): JsonObject {
   }
 }
 
-/** Creates `object`, or brings the members `kept` of what is there in line with it. */
+/** Creates `object`, or sets the members `kept` of an existing one. */
 async function ensure(
   ports: NetworkPorts,
   key: string,

@@ -6,19 +6,19 @@ import { ignoreDeleted } from '../write/ignore-deleted.ts'
 import { metadataOf } from '../write/metadata.ts'
 import type { StatusPorts } from './status-ports.ts'
 
-/** As upstream's controller manager calls it; also the manager of what it writes. */
+/** The controller name of upstream's controller manager; also the field manager of its writes. */
 export const policyStatusController = 'validatingadmissionpolicy-status-controller'
 
 /**
- * Checks the types of ValidatingAdmissionPolicies and writes what it finds to their status. It is part of the server since
+ * Type-checks ValidatingAdmissionPolicies and writes the result to their status. It is part of the server because
  * it needs the schemas of everything that is served.
  */
 export function createPolicyStatusLoop(ports: StatusPorts): ControlLoop {
   const endpoint = ports.registry.find('admissionregistration.k8s.io', 'v1', 'validatingadmissionpolicies')!
   const { cache } = endpoint.resource
-  return new ControlLoop(ports, { name: policyStatusController, prefixes: [cache.prefix], reconcile: judge })
+  return new ControlLoop(ports, { name: policyStatusController, prefixes: [cache.prefix], reconcile })
 
-  async function judge(name: string): Promise<void> {
+  async function reconcile(name: string): Promise<void> {
     const stored = cache.get(`${cache.prefix}${name}`)
     if (!stored || !needsCheck(stored.parse())) return
     await guaranteedUpdate(ports, {

@@ -1,7 +1,7 @@
 import type { Env } from '@coxswain/kit'
 import type { StorePorts } from '../write/ports.ts'
 
-/** What work after the start needs of the server: it writes to the store beneath the pipeline. */
+/** What post-start hooks need of the server: they write to the store without the write pipeline. */
 export interface StartPorts extends StorePorts {
   readonly env: Env
 }

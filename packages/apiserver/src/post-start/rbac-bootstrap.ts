@@ -12,14 +12,14 @@ import { rbacPrefixes } from '../authorization/rbac/policy.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { StartPorts } from './ports.ts'
 
-/** etcd takes no more than 128 operations at once. */
+/** etcd accepts at most 128 operations per transaction. */
 const chunkSize = 100
-/** Another server may be at the same work. */
+/** Another server may be doing the same. */
 const attempts = 5
 
 /**
- * Makes the roles and bindings that every cluster has, and gives those there are what they lack: rules, selectors and
- * subjects. What an administrator added stays, and an object with `autoupdate: "false"` is left alone altogether.
+ * Creates the default roles and bindings, and adds missing rules, selectors and
+ * subjects to existing ones. Additions of an administrator stay, and objects with `autoupdate: "false"` are not changed.
  */
 export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void> {
   const wanted = readBootstrapPolicy()
@@ -30,7 +30,7 @@ export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void>
     if (isDone.every(Boolean)) {
       if (!changes.some(({ operation }) => operation.type === 'delete')) return
     } else if (attempt >= attempts) {
-      throw new Error('the bootstrap roles are being changed by somebody else all the time')
+      throw new Error('the bootstrap roles kept changing')
     }
   }
 }
@@ -55,7 +55,7 @@ function chunksOf(changes: readonly Change[]): Change[][] {
   return chunks
 }
 
-/** Undefined when everything is as it should be. A binding to another role is deleted, and made at the next look. */
+/** Undefined when nothing has to change. A binding to another role is deleted, and created in the next round. */
 function findChange(ports: StartPorts, wanted: BootstrapObject): Change | undefined {
   const prefix = rbacPrefixes[wanted.kind]
   const key = prefix + (wanted.namespace === '' ? wanted.name : `${wanted.namespace}/${wanted.name}`)
@@ -77,7 +77,7 @@ function findChange(ports: StartPorts, wanted: BootstrapObject): Change | undefi
   return value && { condition, operation: { type: 'put', key, value } }
 }
 
-/** The stored form from the labels on: what is the same wherever the object is made. */
+/** The stored form from the labels on, which is the same in every cluster. */
 function printTail({ labels, rules, aggregationRule, roleRef, subjects = [] }: BootstrapObject): string {
   const rest = {
     ...(rules && { rules: rules.length > 0 ? rules : null }),
@@ -89,7 +89,7 @@ function printTail({ labels, rules, aggregationRule, roleRef, subjects = [] }: B
   return `${labelled},${JSON.stringify(rest).slice(1)}`
 }
 
-/** As `encodeStored` has it; a start makes many of these. */
+/** The same form as `encodeStored`; a start writes many of these. */
 function printObject(
   { env }: StartPorts,
   { kind, namespace, name }: BootstrapObject,
@@ -102,7 +102,7 @@ function printObject(
   )
 }
 
-/** The bytes to store; undefined when they are there. */
+/** The bytes to store; undefined when they are stored already. */
 function updateObject(
   object: JsonObject,
   stored: StoredObject,

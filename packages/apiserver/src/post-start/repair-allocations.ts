@@ -25,18 +25,18 @@ import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { StartPorts } from './ports.ts'
 
 const servicePrefix = '/core/services/'
-/** Transactions under way at once. */
+/** Concurrent transactions. */
 const batchSize = 100
 
-/** An entry of a pool that a service says it has. */
+/** A pool entry that a Service claims. */
 interface Entry {
   readonly object: JsonObject
   readonly service: StoredObject
 }
 
 /**
- * Makes the entries of addresses and node ports agree with the services there are. Writes of services keep them in one
- * transaction, so this only heals what somebody did by hand, or a store that an older server wrote.
+ * Makes the IPAddresses and node port entries match the existing Services. Writes of Services keep them consistent in one
+ * transaction, so this only repairs manual changes, or a store written by an older server.
  */
 export async function repairAllocations(ports: StartPorts): Promise<void> {
   const wanted = new Map<string, Entry>()
@@ -61,9 +61,9 @@ export async function repairAllocations(ports: StartPorts): Promise<void> {
   }
 }
 
-/** Creates an IPAddress again that is deleted while its service has the address. */
+/** Recreates an IPAddress that is deleted while its Service has the address. */
 export function createAddressLoop(ports: StartPorts): ControlLoop {
-  /** Deleted addresses that have not been looked at, by key. */
+  /** Deleted addresses that are not yet checked, by key. */
   const deleted = new Map<string, StoredObject>()
   return new ControlLoop(ports, {
     name: 'service-addresses',
@@ -95,7 +95,7 @@ function findHolder(ports: StartPorts, deleted: StoredObject): Transaction | und
 const isManaged = (address: JsonObject): boolean =>
   recordOf(objectOf(address.metadata).labels)[managedByLabel] === addressManager
 
-/** Only if nobody has taken it, and the service is still as it was. */
+/** Only if the entry is still free, and the Service unchanged. */
 function createEntry(key: string, { object, service }: Entry): Transaction {
   return {
     conditions: [
@@ -110,7 +110,7 @@ function dropEntry({ key, revision }: StoredObject): Transaction {
   return { conditions: [{ key, modRevision: revision }], operations: [{ type: 'delete', key }] }
 }
 
-/** What a service has of the pools, by key. */
+/** The pool entries of a Service, by key. */
 function entriesOf({ env }: StartPorts, service: StoredObject): Map<string, JsonObject> {
   const entries = new Map<string, JsonObject>()
   const spec = specOf(service.parse() as Decoded<Service>)

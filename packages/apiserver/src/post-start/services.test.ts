@@ -34,7 +34,7 @@ interface World extends AsyncDisposable {
   readonly servers: readonly Send[]
   readonly send: Send
   start(port?: number, ranges?: string): Promise<Send>
-  /** The numbers of the node ports that are taken. */
+  /** The allocated node ports. */
   nodePorts(): Promise<string[]>
   addresses(): Promise<string[]>
 }
@@ -99,7 +99,7 @@ const service = (name: string, spec: Record<string, unknown> = {}) => ({
 const mergePatch = { 'content-type': 'application/merge-patch+json' }
 
 describe('a service', () => {
-  it('takes an address that an IPAddress stands for, and gives both back with its Endpoints when deleted', async () => {
+  it('gets an address with an IPAddress, and releases both with its Endpoints when deleted', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const created = await world.send('POST', services, service('a'))
     const { clusterIP } = created.body.spec
@@ -112,7 +112,7 @@ describe('a service', () => {
     assert.equal((await world.send('GET', '/api/v1/namespaces/default/endpoints/a')).status, 404)
   })
 
-  it('gives its address back when its last finalizer goes', async () => {
+  it('releases its address with its last finalizer', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const held = { ...service('a'), metadata: { name: 'a', finalizers: ['example.com/hold'] } }
     const { clusterIP } = (await world.send('POST', services, held)).body.spec
@@ -122,7 +122,7 @@ describe('a service', () => {
     assert.ok(!(await world.addresses()).includes(clusterIP))
   })
 
-  it('takes nothing when it is refused, exists already or is a dry run', async () => {
+  it('allocates nothing when it is rejected, exists already or is a dry run', async () => {
     await using world = await createWorld('10.0.0.0/16')
     await world.send('POST', services, service('a', { type: 'NodePort' }))
     const before = [await world.addresses(), await world.nodePorts()]
@@ -138,7 +138,7 @@ describe('a service', () => {
     assert.deepEqual([await world.addresses(), await world.nodePorts()], before)
   })
 
-  it('gives node ports back when its type needs none, and its address when it becomes an alias', async () => {
+  it('releases node ports when its type needs none, and its address when it becomes an ExternalName', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' }
     const created = await world.send('POST', services, service('a', local))
@@ -155,7 +155,7 @@ describe('a service', () => {
     assert.ok(!(await world.addresses()).includes(clusterIP))
   })
 
-  it('keeps address and node port when its manifest is sent again', async () => {
+  it('keeps address and node port when its manifest is applied again', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const manifest = service('a', { type: 'NodePort' })
     const { spec } = (await world.send('POST', services, manifest)).body
@@ -163,7 +163,7 @@ describe('a service', () => {
     assert.deepEqual(again.body.spec, spec)
   })
 
-  it('cannot have an address or node port that another has or that is out of range', async () => {
+  it('cannot have an address or node port that is allocated or out of range', async () => {
     await using world = await createWorld('10.0.0.0/24')
     const first = service('a', {
       type: 'NodePort',
@@ -180,7 +180,7 @@ describe('a service', () => {
     assert.match(outside.body.message, /does not match the current range$/)
   })
 
-  it('is refused when the range is used up, and has an address again when one is free', async () => {
+  it('is rejected when the range is exhausted, and gets an address once one is free', async () => {
     await using world = await createWorld('10.0.0.0/29')
     for (const name of ['a', 'b', 'c', 'd', 'e'])
       assert.equal((await world.send('POST', services, service(name))).status, 201)
@@ -209,7 +209,7 @@ describe('servers that share a store', () => {
     assert.equal((await world.nodePorts()).length, names.length)
   })
 
-  it('give a node port that several ask for to one of them', async () => {
+  it('allocate a node port that several request to one of them', async () => {
     await using world = await createWorld('10.0.0.0/24', 2)
     const spec = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_007 }] }
     const answers = await world.env.run(
@@ -222,7 +222,7 @@ describe('servers that share a store', () => {
 })
 
 describe('the service kubernetes', () => {
-  it('is there from the start on the first address of the range, and its endpoints follow the server', async () => {
+  it('exists from the start on the first address of the range, and its endpoints follow the server', async () => {
     await using world = await createWorld('10.0.0.0/16')
     assert.equal((await world.send('GET', `${services}/kubernetes`)).body.spec.clusterIP, '10.0.0.1')
     assert.deepEqual(await world.addresses(), ['10.0.0.1'])
@@ -233,8 +233,8 @@ describe('the service kubernetes', () => {
   })
 })
 
-describe('the service kubernetes that is deleted', () => {
-  it('comes back with its address and its endpoints', async () => {
+describe('the service kubernetes after its deletion', () => {
+  it('is recreated with its address and its endpoints', async () => {
     await using world = await createWorld('10.0.0.0/16')
     assert.equal((await world.send('DELETE', services)).status, 200)
     await world.env.settle()
@@ -244,11 +244,11 @@ describe('the service kubernetes that is deleted', () => {
   })
 })
 
-describe('a cluster of two families', () => {
-  it('gives a service an address of each, takes the second back and gives it again as its policy changes', async () => {
+describe('a dual-stack cluster', () => {
+  it('gives a service an address of each family, and releases or allocates the second as its policy changes', async () => {
     await using world = await createWorld('10.0.0.0/16,fd00::/112')
-    const wish = service('a', { ipFamilyPolicy: 'PreferDualStack' })
-    const { clusterIPs } = (await world.send('POST', services, wish)).body.spec
+    const spec = service('a', { ipFamilyPolicy: 'PreferDualStack' })
+    const { clusterIPs } = (await world.send('POST', services, spec)).body.spec
     assert.match(clusterIPs.join(' '), /^10\.0\.\S+ fd00::\S+$/)
     const single = { spec: { ipFamilyPolicy: 'SingleStack' } }
     const reduced = await world.send('PATCH', `${services}/a`, single, mergePatch)
@@ -261,18 +261,18 @@ describe('a cluster of two families', () => {
   })
 })
 
-describe('a cluster that gets a second family', () => {
-  it('gives services addresses of it from then on', async () => {
+describe('a cluster that becomes dual-stack', () => {
+  it('gives services addresses of the second family from then on', async () => {
     await using world = await createWorld('10.0.0.0/16')
-    const wish = (name: string) => service(name, { ipFamilyPolicy: 'PreferDualStack' })
-    assert.equal((await world.send('POST', services, wish('a'))).body.spec.clusterIPs.length, 1)
+    const spec = (name: string) => service(name, { ipFamilyPolicy: 'PreferDualStack' })
+    assert.equal((await world.send('POST', services, spec('a'))).body.spec.clusterIPs.length, 1)
     const send = await world.start(6443, '10.0.0.0/16,fd00::/112')
-    assert.equal((await send('POST', services, wish('b'))).body.spec.clusterIPs.length, 2)
+    assert.equal((await send('POST', services, spec('b'))).body.spec.clusterIPs.length, 2)
   })
 })
 
-describe('an address that a service has', () => {
-  it('stays taken when somebody deletes its IPAddress', async () => {
+describe('an address of a service', () => {
+  it('stays allocated when its IPAddress is deleted', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const { clusterIP } = (await world.send('POST', services, service('a'))).body.spec
     await world.send('DELETE', `${addresses}/${clusterIP}`)
@@ -281,8 +281,8 @@ describe('an address that a service has', () => {
   })
 })
 
-describe('an ingress that names no class', () => {
-  it('gets the newest default class there is', async () => {
+describe('an ingress without a class', () => {
+  it('gets the newest default class', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const ingresses = '/apis/networking.k8s.io/v1/namespaces/default/ingresses'
     const ingress = (name: string) => ({
@@ -305,7 +305,7 @@ describe('an ingress that names no class', () => {
 })
 
 describe('a start', () => {
-  it('makes addresses and node ports agree with the services there are', async () => {
+  it('makes IPAddresses and node ports match the existing services', async () => {
     await using world = await createWorld('10.0.0.0/16')
     const { spec } = (await world.send('POST', services, service('a', { type: 'NodePort' }))).body
     const address = `/networking.k8s.io/ipaddresses/${spec.clusterIP}`

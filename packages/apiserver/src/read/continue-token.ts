@@ -2,10 +2,10 @@ import { isObject, readJson } from '@coxswain/apimachinery/json'
 import { newBadRequest } from '@coxswain/apimachinery/status'
 import { decodeBase64, encodeBase64Url, encodeText } from '@coxswain/kit'
 
-/** Where a list goes on: after which key, and at which revision (-1: whatever is current). */
+/** Where a list continues: after which key, and at which revision (-1: the current one). */
 export interface ContinueToken {
   readonly revision: number
-  /** Relative to the list's own prefix. */
+  /** Relative to the list's prefix. */
   readonly start: string
 }
 
@@ -15,7 +15,7 @@ export function encodeContinueToken(token: ContinueToken): string {
   )
 }
 
-/** Throws a 400 for a token that this server did not make. */
+/** Throws a 400 for a token that this server did not issue. */
 export function decodeContinueToken(text: string): ContinueToken {
   const reject = (detail: string) =>
     newBadRequest(`invalid continue token: continue key is not valid: ${detail}`)
@@ -48,7 +48,7 @@ export function decodeContinueToken(text: string): ContinueToken {
   return { revision: rv, start }
 }
 
-/** As Go reads it: unused bits of the last character may be anything. */
+/** Like Go's decoder: ignores the unused bits of the last character. */
 function fromBase64Url(text: string): Uint8Array {
   const illegal = text.search(/[^A-Za-z0-9_-]/)
   const bytes = illegal < 0 ? decodeBase64(text.replaceAll('-', '+').replaceAll('_', '/')) : undefined

@@ -24,7 +24,7 @@ function storedEvent(head: Uint8Array, object: StoredObject): Uint8Array {
 
 let last: { readonly object: StoredObject; readonly type: string; readonly bytes: Uint8Array } | undefined
 
-/** The line of an object as it was stored. A change goes to all watchers in one turn: it is made once for them. */
+/** The line of an object as it was stored. All watchers get a change in one turn, so it is encoded once for them. */
 export function sharedEvent(type: string, object: StoredObject): Uint8Array {
   if (last?.object === object && last.type === type) return last.bytes
   const bytes = storedEvent(eventHeads[type]!, object)

@@ -47,16 +47,16 @@ describe('compileJsonPath', () => {
   }
 
   for (const path of ['spec', '.spec[', '.spec[?(@)]', '.', '.spec...a']) {
-    it(`refuses ${path}`, () => assert.throws(() => compileJsonPath(path), /JSONPath/))
+    it(`rejects ${path}`, () => assert.throws(() => compileJsonPath(path), /JSONPath/))
   }
 
-  it('finds everything once, however often it looks everywhere', () => {
+  it('finds each value once, however many `..` the path has', () => {
     let deep: object = { a: 1 }
     for (let i = 0; i < 1000; i++) deep = { b: deep }
     assert.deepEqual(compileJsonPath(`${'..b'.repeat(50)}..a`)(deep), [1])
   })
 
-  it('prints plain values as they are, the others as JSON', () => {
+  it('prints scalars as they are, other values as JSON', () => {
     assert.equal(printJsonPath('a'), 'a')
     assert.equal(printJsonPath({ a: [1] }), '{"a":[1]}')
     assert.equal(printJsonPath({ a: 9223372036854775807n }), '{"a":9223372036854775807}')

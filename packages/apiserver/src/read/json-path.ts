@@ -3,7 +3,7 @@ import { BoundedMap } from '@coxswain/kit'
 
 /**
  * The part of kubectl's JSONPath that printer columns use: fields, `['quoted']` fields, indexes (also negative),
- * slices, wildcards, `..` and `[?(@.field=="value")]` filters. A path that leads nowhere finds nothing.
+ * slices, wildcards, `..` and `[?(@.field=="value")]` filters. A path without a match finds nothing.
  */
 export type JsonPath = (root: unknown) => readonly unknown[]
 
@@ -12,7 +12,7 @@ type Step = (values: readonly unknown[]) => unknown[]
 const compiled = new BoundedMap<string, JsonPath>(1_000)
 const longestRemembered = 1_024
 
-/** Throws an Error that says what is wrong with the path. */
+/** Throws an Error that describes what is wrong with the path. */
 export function compileJsonPath(text: string): JsonPath {
   const known = compiled.get(text)
   if (known) return known
@@ -23,7 +23,7 @@ export function compileJsonPath(text: string): JsonPath {
   return path
 }
 
-/** The path, or undefined if it cannot be read: the rules for CRDs allow more than JSONPath. */
+/** The path, or undefined if it cannot be parsed: CRD validation allows more than JSONPath. */
 export function tryJsonPath(text: string): JsonPath | undefined {
   try {
     return compileJsonPath(text)
@@ -119,7 +119,7 @@ const wildcard: Step = values =>
     return typeof value === 'object' && value !== null ? Object.values(value) : []
   })
 
-/** The values and everything in them that has members or elements, each once and before what it contains. */
+/** The values and every object and array nested in them, each once and parents first. */
 const recursive: Step = values => {
   const found = new Set<object>()
   const left = [...values].reverse()
@@ -146,7 +146,7 @@ function indexStep(index: number): Step {
     values.flatMap(value => (Array.isArray(value) && value.at(index) !== undefined ? [value.at(index)] : []))
 }
 
-/** Own members only: a path can never reach a prototype. */
+/** Own members only: a path never reaches a prototype. */
 function member(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Record<string, unknown>)[name]

@@ -2,18 +2,18 @@ import { concatBytes, encodeText } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'
 
-/** Lists are written in chunks of about this size: none needs a large piece of memory, and others get their turn. */
+/** Lists are written in chunks of about this size: none needs a large buffer, and other requests get their turn. */
 const chunkSize = 128 * 1024
 
-/** Writes one item at a place where there is room for it, and gives the place after it. */
+/** Writes an item at a position with enough space, and returns the position after it. */
 export interface ItemWriter<T> {
-  /** Room that is enough for the item. */
+  /** Enough space for the item. */
   size(item: T): number
   write(item: T, target: Uint8Array, at: number): number
 }
 
 /**
- * `head`, the items with commas between them, `]}` and a newline. Small ones in one piece; the others item by item as the client
+ * `head`, the comma-separated items, `]}` and a newline. Small lists in one chunk; others item by item as the client
  * reads. `items` must not change.
  */
 export function listBody<T>(head: string, items: readonly T[], writer: ItemWriter<T>): WireBody {
@@ -28,8 +28,8 @@ export function listBody<T>(head: string, items: readonly T[], writer: ItemWrite
 }
 
 /**
- * A body of pieces that have to be made first. Small ones in one piece; the others as the client reads, with pauses, as
- * making them takes long.
+ * A body of pieces that are expensive to encode. Small ones in one chunk; others as the client reads, yielding
+ * between slices.
  */
 export function piecesBody(pieces: Iterable<Uint8Array>, turns: Turns): WireBody {
   const chunks = joinedChunks(pieces)
@@ -39,7 +39,7 @@ export function piecesBody(pieces: Iterable<Uint8Array>, turns: Turns): WireBody
   return madeAsRead([first.value!, second.value], chunks, turns)
 }
 
-/** The pieces of a list of JSON. */
+/** The pieces of a JSON list. */
 export function* jsonPieces(
   head: string,
   items: Iterable<Uint8Array>,
@@ -102,7 +102,7 @@ function* writeChunks<T>(
     const item = items[i]!
     const room = writer.size(item) + 1 + end.length
     if (used + room > chunk.length) {
-      if (size < chunkSize) throw new Error('an item is longer than it said')
+      if (size < chunkSize) throw new Error('an item exceeds its declared size')
       yield chunk.subarray(0, used)
       chunk = new Uint8Array(Math.max(size, room))
       used = 0

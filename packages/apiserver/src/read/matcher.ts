@@ -6,14 +6,14 @@ import type { Endpoint } from '../registry/registry.ts'
 import { fieldsOf } from './selectable-fields.ts'
 
 export interface Matcher {
-  /** Whether every object passes. */
+  /** Whether every object matches. */
   readonly all: boolean
-  /** The one name that can pass, when the field selector asks for it. */
+  /** The only name that can match, when the field selector requires one. */
   readonly name: string | undefined
   matches(object: StoredObject): boolean
 }
 
-/** Reads the two selectors of a request. Throws a 400 in upstream's words. */
+/** Parses the label and field selectors of a request. Throws a 400 in upstream's words. */
 export function createMatcher(
   endpoint: Endpoint,
   selectors: { labelSelector: string; fieldSelector: string },

@@ -9,6 +9,6 @@ export interface ReadPorts {
   /** For lists at an exact revision. */
   readonly store: Store
   readonly cache: WatchCache
-  /** For work that takes long: others go on meanwhile. */
+  /** For long-running work: yields to other requests. */
   readonly turns: Turns
 }

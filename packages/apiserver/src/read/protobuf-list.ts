@@ -4,7 +4,7 @@ import type { WireBody, WireRequest } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'
 import { piecesBody } from './list-body.ts'
 
-/** Encoded items are kept up to this size together. */
+/** Encoded items are kept up to this total size. */
 const keptLimit = 1024 * 1024
 
 export interface ProtobufItems<T> {
@@ -16,8 +16,8 @@ export interface ProtobufItems<T> {
 }
 
 /**
- * A list of protobuf, whose length comes before its items. Of a large one the items are encoded twice, first to measure
- * them and then as the client reads, so that it is never in memory as a whole.
+ * A protobuf list, whose length precedes its items. The items of a large list are encoded twice, first to measure
+ * them and then as the client reads, so that the list is never in memory as a whole.
  */
 export async function protobufListBody<T>(
   encoder: ListEncoder,
@@ -33,7 +33,7 @@ export async function protobufListBody<T>(
     else kept.length = 0
     if (!slices.isUsedUp) continue
     await slices.next()
-    if (request.signal.aborted) throw createAbortError('the client is gone')
+    if (request.signal.aborted) throw createAbortError('the client has disconnected')
   }
   const { begin, end } = encoder.frame(length)
   const total = begin.length + length + end.length

@@ -9,8 +9,7 @@ import type { WireResponse } from '@coxswain/wire'
 import { StoredObject } from '../cache/stored-object.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import { serveAll } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey, type ServedResource } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, type ServedResource } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { Answer } from '../request/filter.ts'
 import {
@@ -24,13 +23,13 @@ import { createMatcher, type Matcher } from './matcher.ts'
 import type { ReadPorts } from './ports.ts'
 import { View } from './view.ts'
 
-/** How long a read waits for a revision that has not happened yet. */
+/** How long a read waits for a future revision. */
 const tooLargeWait = 3_000
 
 export interface Page {
   readonly objects: readonly StoredObject[]
   readonly revision: number
-  /** Where the next page begins, relative to the list's prefix; undefined on the last one. */
+  /** Where the next page begins, relative to the list's prefix; undefined for the last page. */
   readonly next: string | undefined
   readonly remaining: number
 }
@@ -43,7 +42,7 @@ export class Reader {
     this.#ports = ports
   }
 
-  /** How the client of a request sees the endpoint's objects. Throws a 406 when it accepts nothing that there is. */
+  /** How the client of a request sees the endpoint's objects. Throws a 406 when it accepts no supported media type. */
   view(context: RequestContext, endpoint: Endpoint): View {
     return new View(context, endpoint, this.#ports.turns)
   }
@@ -73,15 +72,15 @@ export class Reader {
     })
   }
 
-  /** The present object that the request names, however old the cache was. Throws a 404 when there is none. */
+  /** The latest version of the request's object, however old the cache was. Throws a 404 when it does not exist. */
   async getFresh(context: ResourceContext, endpoint: Endpoint): Promise<StoredObject> {
     await this.#ports.cache.fresh()
     return getStored(context, endpoint)
   }
 
   /**
-   * Waits until the cache is as new as the request's `resourceVersion` asks: unset means the newest, 0 means anything.
-   * Undefined when it is so already.
+   * Waits until the cache is as new as the request's `resourceVersion` asks: unset means the latest, 0 means any.
+   * Undefined when it already is.
    */
   freshen({ request }: RequestContext, version: string, revision: number): Promise<void> | undefined {
     const { cache } = this.#ports
@@ -89,7 +88,7 @@ export class Reader {
     return cache.revision >= revision ? undefined : reach(cache, revision, request.signal)
   }
 
-  /** What a list answers, from the cache where it can, from the store's history where an exact revision is asked for. */
+  /** The response to a list, from the cache where possible, from the store's history for an exact revision. */
   async readPage(context: ResourceContext, endpoint: Endpoint, selection: Selection): Promise<Page> {
     const { options, matcher } = selection
     const { cache } = this.#ports
@@ -117,7 +116,7 @@ export class Reader {
     return cutPage(resource.cache.list(prefix), { prefix, limit, matcher, revision: cache.revision })
   }
 
-  /** The page that a continue token asks for. */
+  /** The page of a continue token. */
   async #continuePage(
     resource: ServedResource,
     prefix: string,
@@ -186,7 +185,7 @@ export class Reader {
   }
 }
 
-/** Which objects of a collection a list is to have. */
+/** Which objects of a collection to list. */
 export interface Selection {
   readonly options: ListOptions
   readonly matcher: Matcher
@@ -200,7 +199,7 @@ interface HistoryRead extends Selection {
 
 const historyPageSize = 1_000
 
-/** The object the request names. Throws a 404 when there is none. */
+/** The request's object. Throws a 404 when it does not exist. */
 export function getStored(context: ResourceContext, { resource }: Endpoint): StoredObject {
   const { namespace, name } = context.info
   const stored = resource.cache.get(objectKey(resource, namespace, name))
@@ -213,7 +212,7 @@ async function reach(cache: WatchCache, revision: number, signal: AbortSignal): 
   throw newTooLargeResourceVersion(revision, cache.revision, 1)
 }
 
-/** Where somebody else converts objects, selectors can only judge what they have converted. */
+/** With a conversion webhook, selectors can only be matched after conversion. */
 function convertCandidates(context: ResourceContext, endpoint: Endpoint, matcher: Matcher): unknown {
   const { resource } = endpoint
   if (!resource.strategy.convertAll || matcher.all) return undefined
@@ -268,7 +267,7 @@ function cutPage(objects: readonly StoredObject[], { prefix, limit, matcher, rev
   return { objects: found, revision, next: undefined, remaining: 0 }
 }
 
-/** A 410; for a page that lost its revision, with a token that goes on at whatever is current then. */
+/** A 410; for a page whose revision was compacted, with a token that continues at the current revision. */
 function expired(read: HistoryRead): StatusError {
   const error = newResourceExpired(
     read.options.continue === ''

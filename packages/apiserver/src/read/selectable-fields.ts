@@ -1,12 +1,12 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { StoredObject } from '../cache/stored-object.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { ServedResource } from '../registry/registry.ts'
 
 type Fields = Readonly<Record<string, string>>
 
 const known = new WeakMap<StoredObject, Fields>()
 
-/** The values field selectors are compared with; read off the object once. */
+/** The values of selectable fields, extracted from the object once. */
 export function fieldsOf(resource: ServedResource, object: StoredObject): Fields {
   let fields = known.get(object)
   if (!fields) {
@@ -28,7 +28,7 @@ function readFields(resource: ServedResource, stored: StoredObject): Fields {
   return { ...fields, ...resource.strategy.fields?.(object) }
 }
 
-/** The value at a dotted path as text; empty when there is none. */
+/** The value at a dotted path as text; empty when it is absent. */
 function readField(object: JsonObject, path: string): string {
   let value: unknown = object
   for (const name of path.split('.')) {

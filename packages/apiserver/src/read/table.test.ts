@@ -4,7 +4,7 @@ import type { Endpoint } from '../registry/registry.ts'
 import { createTablePrinter } from './table.ts'
 
 describe('createTablePrinter', () => {
-  it('prints the columns before the first one whose path it cannot read', () => {
+  it('prints the columns before the first one whose path it cannot parse', () => {
     const column = (name: string, jsonPath: string) => ({ name, type: 'string', priority: 0, jsonPath })
     const columns = [
       column('Size', '.spec.size'),

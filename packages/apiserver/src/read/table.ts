@@ -8,7 +8,7 @@ import { type JsonPath, printJsonPath, tryJsonPath } from './json-path.ts'
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object'
 
-/** Throws a 400 in upstream's words for anything else. */
+/** Throws a 400 in upstream's words for other values. */
 export function parseIncludeObject(value: string | undefined): IncludeObject {
   if (value === undefined || value === '' || value === 'Metadata') return 'Metadata'
   if (value === 'None' || value === 'Object') return value
@@ -57,7 +57,7 @@ export function createTablePrinter({ resource, version }: Endpoint): TablePrinte
   const readers: (JsonPath | undefined)[] = [undefined]
   for (const column of declared.length > 0 ? declared : [ageColumn]) {
     const read = tryJsonPath(column.jsonPath ?? '')
-    // Upstream prints the columns before the first one whose path it cannot read.
+    // Upstream prints the columns up to the first one with an unparsable path.
     if (!read) break
     columns.push(column)
     readers.push(read)
@@ -76,8 +76,8 @@ export function createTablePrinter({ resource, version }: Endpoint): TablePrinte
 }
 
 /**
- * A custom column's cell: the wire type for numbers and booleans, text otherwise, an age for dates. Of several values
- * upstream shows the first.
+ * The cell of a custom column: numbers and booleans keep their type, dates become ages, everything else is text. For several
+ * values upstream shows the first.
  */
 function toCell(column: PrinterColumn, values: readonly unknown[], now: number): unknown {
   const [first] = values
@@ -96,7 +96,7 @@ function toCell(column: PrinterColumn, values: readonly unknown[], now: number):
   }
 }
 
-/** What stands in `columnDefinitions`. */
+/** An entry of `columnDefinitions`. */
 export function columnDefinitions(columns: readonly PrinterColumn[]): readonly JsonObject[] {
   return columns.map(({ name, type, format = '', description = '', priority }) => ({
     name,
@@ -111,7 +111,7 @@ export function partialMetadata(object: JsonObject, version: 'v1' | 'v1beta1'): 
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata }
 }
 
-/** What a row carries beside its cells. */
+/** The `object` of a row. */
 export function rowObject(
   object: JsonObject,
   include: IncludeObject,

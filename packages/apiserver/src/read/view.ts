@@ -14,8 +14,7 @@ import {
 import type { Turns } from '../cache/slices.ts'
 import { StoredObject } from '../cache/stored-object.ts'
 import { convertForServing, findServed, isServedAsStored, serveAll, serveOne } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
+import { apiVersionOf, type Endpoint } from '../registry/registry.ts'
 import { type Accepted, type Encoding, negotiateObject, type Transform } from '../request/accept.ts'
 import type { RequestContext } from '../request/context.ts'
 import { eventBytes, sharedEvent } from './event-line.ts'
@@ -52,8 +51,8 @@ export interface ListMetadata {
 }
 
 /**
- * How the objects of an endpoint look to one client: as they are, as a Table or as metadata alone; in JSON, YAML or
- * protobuf. JSON goes out as it was stored wherever nothing has to look inside.
+ * How one client sees the objects of an endpoint: in full, as a Table or as metadata only; in JSON, YAML or
+ * protobuf. JSON is sent as stored unless it has to be parsed.
  */
 export class View implements EventEncoder {
   readonly #endpoint: Endpoint
@@ -62,12 +61,12 @@ export class View implements EventEncoder {
   readonly #request: WireRequest
   readonly #include: IncludeObject
   readonly #printer: TablePrinter | undefined
-  /** Whether the bytes of stored objects can go out as they are, once they are in the endpoint's version. */
+  /** Whether the bytes of stored objects can be sent unchanged, once they are in the endpoint's version. */
   readonly #asStored: boolean
-  /** Whether a Table stream still owes its column definitions. */
+  /** Whether a Table stream has yet to send its column definitions. */
   #columnsDue = true
 
-  /** Throws a 406 when the client accepts nothing that there is. */
+  /** Throws a 406 when the client accepts no supported media type. */
   constructor(context: RequestContext, endpoint: Endpoint, turns: Turns) {
     const accepted = negotiateObject(
       getHeader(context.request.headers, 'accept'),
@@ -84,12 +83,12 @@ export class View implements EventEncoder {
     this.#printer = table ? createTablePrinter(endpoint) : undefined
   }
 
-  /** Whether objects are asked for as lists, of which a watch has none. */
+  /** Whether the client asks for lists, which a watch does not have. */
   get isListForm(): boolean {
     return this.#accepted.transform?.as === 'PartialObjectMetadataList'
   }
 
-  /** A promise where the object has to be converted by somebody else. */
+  /** A promise when a conversion webhook is needed. */
   object(status: number, object: StoredObject | JsonObject): WireResponse | Promise<WireResponse> {
     const served = serveOne(this.#endpoint, object)
     const answer = (shown: StoredObject | JsonObject) => this.#response(status, this.#bytes(shown))
@@ -107,7 +106,7 @@ export class View implements EventEncoder {
   #list(objects: readonly StoredObject[], metadata: ListMetadata): WireResponse | Promise<WireResponse> {
     const { transform, encoding } = this.#accepted
     const { continue: next, ...rest } = metadata
-    // The lists of custom objects say that there is no more; what they are turned into does not.
+    // The last page of custom resources has an empty `continue`, unless it is a Table or metadata only.
     const shown = transform && !next ? rest : metadata
     // The objects may be the cache's own list, which changes.
     if (transform?.as === 'Table') {
@@ -127,7 +126,7 @@ export class View implements EventEncoder {
     return this.#response(200, listBody(begin, objects.slice(), typesListItems ? typedItems : untypedItems))
   }
 
-  /** A list whose members are encoded one by one, as the client reads. */
+  /** A list whose items are encoded one by one, as the client reads. */
   #pieces(
     head: JsonObject,
     key: string,
@@ -165,7 +164,7 @@ export class View implements EventEncoder {
     return this.#table(rows, metadata, { transform, columns: true })
   }
 
-  /** A list of what is stored nowhere, and so has no version. */
+  /** A list of objects that are not stored, and so have no resourceVersion. */
   made(objects: readonly JsonObject[]): WireResponse {
     const { transform } = this.#accepted
     if (transform?.as === 'Table')
@@ -176,19 +175,19 @@ export class View implements EventEncoder {
     return this.#response(200, this.#encode({ kind, apiVersion, metadata: {}, items }))
   }
 
-  /** Throws a 406 where there are no streams of what the client accepts. */
+  /** Throws a 406 when the accepted media type cannot be streamed. */
   requireStream(): void {
     if (this.#accepted.encoding === 'yaml') throw newNotAcceptable(streamTypes)
   }
 
-  /** The head of a watch's answer; the body is made of {@link event} and {@link bookmark}. */
+  /** The head of a watch response; the body consists of {@link event} and {@link bookmark}. */
   stream(body: AsyncIterable<Uint8Array>): WireResponse {
     const { encoding } = this.#accepted
     const type = encoding === 'protobuf' ? `${protobufMediaType};stream=watch` : mediaTypes[encoding]
     return { status: 200, headers: { 'content-type': type, 'cache-control': 'no-cache, private' }, body }
   }
 
-  /** `object` is in the endpoint's version, or can be converted without asking anybody. */
+  /** `object` is in the endpoint's version, or can be converted without a webhook. */
   event(type: string, changed: StoredObject | JsonObject): Uint8Array {
     const object =
       changed instanceof StoredObject ? (findServed(this.#endpoint, changed) ?? changed) : changed
@@ -202,7 +201,7 @@ export class View implements EventEncoder {
       : eventBytes(type, writeJsonBytes(this.#transformed(this.#value(object))))
   }
 
-  /** A stream's own error: a Status, whatever the client asked objects to be turned into. */
+  /** The error of a stream: a Status, whatever form of objects the client asked for. */
   error(status: object): Uint8Array {
     return this.#accepted.encoding === 'json'
       ? eventBytes('ERROR', writeJsonBytes(status))
@@ -229,7 +228,7 @@ export class View implements EventEncoder {
     return apiVersionOf(this.#endpoint.resource.info.group, this.#endpoint.version.name)
   }
 
-  /** The watched kind with nothing but a version, in the form its Go type would have. */
+  /** An object of the watched kind with only a resourceVersion, in the form of its Go type. */
   #bookmarkObject(revision: number, initialEnd: boolean): JsonObject {
     const { resource } = this.#endpoint
     return resource.bookmark(this.#endpoint, {
@@ -257,7 +256,7 @@ export class View implements EventEncoder {
     }
   }
 
-  /** One event of a stream of protobuf, with its length in front. */
+  /** One event of a protobuf stream, with its length prefix. */
   #frame(type: string, object: JsonObject): Uint8Array {
     const bytes = builtinProtobuf.encodeWatchEvent({ type, object })
     const frame = new Uint8Array(4 + bytes.length)
@@ -273,7 +272,7 @@ export class View implements EventEncoder {
     return this.#encode(this.#transformed(this.#value(object)))
   }
 
-  /** An item of a list: built-in ones do not say what they are. */
+  /** A list item: built-in ones have no kind and apiVersion. */
   #item(value: JsonObject): JsonObject {
     const { strategy, typesListItems } = this.#endpoint.resource
     if (this.#accepted.transform && strategy.fieldAnnotations) {
@@ -296,7 +295,7 @@ export class View implements EventEncoder {
     return this.#table([this.#row(value, transform)], { resourceVersion }, { transform, columns: true })
   }
 
-  /** As {@link #transformed}, but a stream's Tables carry their columns once. */
+  /** As {@link #transformed}, but only the first Table of a stream has columns. */
   #streamed(value: JsonObject): JsonObject {
     const { transform } = this.#accepted
     if (transform?.as !== 'Table') return this.#transformed(value)
@@ -345,14 +344,14 @@ const streamTypes: readonly string[] = [mediaTypes.json, mediaTypes.protobuf].ma
   type => `${type};stream=watch`,
 )
 
-/** Upstream's words for what has no protobuf form. */
+/** Upstream's message for kinds without a protobuf form. */
 function withoutProtobuf(kind: unknown): StatusError {
   const { status } = newNotAcceptable([])
   const message = `object *v1.${String(kind)} does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message`
   return new StatusError({ ...status, message })
 }
 
-/** Built-in kinds are refused by the router, custom ones by their handler: the words differ. */
+/** Upstream rejects built-in kinds in the router and custom ones in their handler: the messages differ. */
 function notAcceptable({ resource }: Endpoint): StatusError {
   const types = Object.values(mediaTypes)
   const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`

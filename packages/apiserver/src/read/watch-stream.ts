@@ -6,12 +6,12 @@ import type { StoredObject } from '../cache/stored-object.ts'
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
-/** How events are turned into bytes for one watcher. */
+/** Encodes events for one watcher. */
 export interface EventEncoder {
   event(type: WatchEventType, object: StoredObject): Uint8Array
   /** `initialEnd` marks the bookmark that ends the initial events. */
   bookmark(revision: number, initialEnd: boolean): Uint8Array
-  /** A Status that the stream ends with. */
+  /** A Status that ends the stream. */
   error(status: object): Uint8Array
 }
 
@@ -21,9 +21,9 @@ export interface WatchStreamOptions {
   readonly encoder: EventEncoder
   readonly namespace: string
   readonly matches: (object: StoredObject) => boolean
-  /** Set where somebody else converts objects: called before they are matched and encoded, for several at a time. */
+  /** Set when a conversion webhook is needed: called before matching and encoding, for several objects at a time. */
   readonly prepare?: (objects: readonly StoredObject[]) => unknown
-  /** What the stream begins with: the present state, or the changes after a revision. */
+  /** The initial events: the present state, or the changes after a revision. */
   readonly begin:
     | { readonly from: 'state'; readonly endBookmark: boolean }
     | { readonly from: 'revision'; readonly revision: number }
@@ -34,15 +34,15 @@ export interface WatchStreamOptions {
 }
 
 const bookmarkInterval = 60_000
-/** A last bookmark is sent so long before the deadline. */
+/** How long before the deadline the last bookmark is sent. */
 const bookmarkLead = 2_000
-/** Bytes that may wait for a watcher that does not read before its stream is ended. */
+/** How many bytes may be queued for a slow watcher before its stream is ended. */
 const pendingLimit = 16 * 1024 * 1024
 
 /**
- * The bytes of one watch. It is registered with the cache before this function returns, so no change is missed or told
- * twice; it ends at its deadline, with the client, with the resource, or when the client reads too slowly. What it
- * begins with is encoded as fast as the client reads.
+ * The bytes of one watch. It is registered with the cache before this function returns, so no change is missed or sent
+ * twice; it ends at its deadline, with the client, with the resource, or when the client reads too slowly. Initial
+ * events are encoded as fast as the client reads.
  */
 export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint8Array> {
   const { cache, encoder, matches, signal, prepare } = options
@@ -53,13 +53,13 @@ export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint
     onLeave: () => stop(),
     ...(!prepare && { prelude: encodeFirst(options, first, end) }),
   })
-  /** Bytes of objects that wait to be converted. */
+  /** Bytes of objects that are waiting for conversion. */
   let converting = 0
   const after = options.begin.from === 'revision' ? options.begin.revision : 0
   const send = (bytes: Uint8Array) => {
     if (!stream.push(bytes)) stop()
   }
-  // What has to wait for a conversion keeps its order; everything else is sent at once.
+  // Events waiting for conversion keep their order; without any, events are sent at once.
   let waiting: Promise<void> | undefined
   const sendPrepared = (objects: readonly StoredObject[], action: () => void) => {
     if (!prepare) {
@@ -89,7 +89,7 @@ export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint
   const watcher: CacheWatcher = {
     namespace: options.namespace,
     onEvent: event => {
-      // A watch may ask for a revision that is still to come: what happens before it is not its business.
+      // A watch may ask for a future revision: it does not get the changes before that.
       if (event.revision <= after) return
       if (prepare) sendPrepared(objectsOf(event), () => sendEvent(event))
       else sendEvent(event)
@@ -123,7 +123,7 @@ export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint
 
 const objectsOf = ({ object, previous }: CacheEvent) => (previous ? [object, previous] : [object])
 
-/** What the watch begins with: the state or the changes as they are now. */
+/** The initial events: the state or the changes as of now. */
 function firstEvents({ begin, cache, namespace }: WatchStreamOptions): readonly CacheEvent[] {
   if (begin.from === 'state') {
     const keyPrefix = namespace === '' ? cache.prefix : `${cache.prefix}${namespace}/`
@@ -135,7 +135,7 @@ function firstEvents({ begin, cache, namespace }: WatchStreamOptions): readonly 
   return namespace === '' ? events : events.filter(({ object }) => object.namespace === namespace)
 }
 
-/** The bookmark after the state, where one is wanted. */
+/** The bookmark after the state, if requested. */
 function endBookmark({
   begin,
   encoder,
@@ -163,8 +163,8 @@ function* encodeFirst(
 }
 
 /**
- * What a change means to a watcher with selectors: an object that begins to match is added, one that no longer does is
- * deleted, as it was before, with the revision of the change.
+ * What a change means to a watcher with selectors: an object that begins to match is ADDED, one that no longer does is
+ * DELETED, in its previous state, with the revision of the change.
  */
 function sendMatching(
   event: CacheEvent,

@@ -20,7 +20,7 @@ export interface WatchPorts extends Pick<ReadPorts, 'env' | 'cache'> {
   readonly reader: Reader
 }
 
-/** Without a `timeoutSeconds` a watch lasts between this and twice as long. */
+/** Without `timeoutSeconds` a watch lasts between this and twice as long. */
 const minimumTimeout = 30 * 60_000
 
 export async function handleWatch(
@@ -30,7 +30,7 @@ export async function handleWatch(
 ): Promise<WireResponse> {
   const view = reader.view(context, endpoint)
   const options = nameInSelector(context, parseListOptions(context.query))
-  // Upstream takes the options of the old path for a list's, unless they say that they are a watch's.
+  // Upstream validates the options of the legacy path as a list's, unless they have `watch`.
   const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
   validateListOptions(options, !isOldForm)
   const { matches } = createMatcher(endpoint, options)
@@ -75,7 +75,7 @@ export async function handleWatch(
   )
 }
 
-/** The old path `/watch/.../NAME` is a field selector on the name. */
+/** The legacy path `/watch/.../NAME` is a field selector on the name. */
 function nameInSelector(context: ResourceContext, options: ListOptions): ListOptions {
   const { name } = context.info
   if (name === '') return options
@@ -88,7 +88,7 @@ function nameInSelector(context: ResourceContext, options: ListOptions): ListOpt
 
 async function* noEvents(): AsyncGenerator<Uint8Array, void, undefined> {}
 
-/** A stream of one event that then ends. */
+/** A stream of a single event. */
 function oneEvent(view: View, event: Uint8Array): WireResponse {
   async function* body(): AsyncGenerator<Uint8Array, void, undefined> {
     yield event

@@ -2,7 +2,7 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { encodeText } from '@coxswain/kit'
 
-/** The pieces of the YAML of `head` with `items` under `key`: the same text as of the whole, whose keys are sorted. */
+/** The pieces of the YAML of `head` with `items` under `key`: the same text as for the whole, whose keys are sorted. */
 export function* yamlPieces(
   head: JsonObject,
   key: string,

@@ -14,14 +14,13 @@ import type {
 } from './conventions.ts'
 import { checkApiVersion, undecodable, unregisteredKind } from './decode-errors.ts'
 import { applyPatch, jsonPatch, mergePatch, strategicPatch } from './media-types.ts'
-import type { Registry } from './registry.ts'
+import { apiVersionOf, type Registry } from './registry.ts'
 import { builtinScale } from './scale-conventions.ts'
-import { apiVersionOf } from './served-resource.ts'
 
 export interface BuiltinKind {
   readonly info: ResourceInfo
   readonly strategy: Strategy
-  /** Knows which kinds bodies may name. */
+  /** Knows the kinds that bodies may name. */
   readonly scheme: Pick<Registry, 'hasKind'>
 }
 
@@ -30,7 +29,7 @@ export const builtinBodies: BodyConventions = { protobuf: true, mergesRepeated: 
 
 const patchTypes = [jsonPatch, mergePatch, strategicPatch, applyPatch]
 
-/** How resources whose kinds are part of Kubernetes behave. */
+/** The conventions of built-in kinds. */
 export function createBuiltinConventions({ info, strategy, scheme }: BuiltinKind): ResourceConventions {
   const statuses = new Map<VersionInfo, unknown>()
   return {
@@ -57,7 +56,7 @@ export function createBuiltinConventions({ info, strategy, scheme }: BuiltinKind
     typed: (endpoint, object) => decodeBuiltin(gvkOf(endpoint), object).object,
     bookmark: (endpoint, object) => {
       const { object: empty } = decodeBuiltin(gvkOf(endpoint), object)
-      // Upstream's internal types count replicas in a plain number.
+      // Upstream's internal types have replicas as a plain number.
       if (endpoint.version.subresources.some(({ name }) => name === 'scale'))
         childObject(empty, 'spec').replicas = 0
       return empty
@@ -93,7 +92,7 @@ export function createBuiltinConventions({ info, strategy, scheme }: BuiltinKind
 
 const nothing: readonly never[] = []
 
-/** Where upstream keeps kinds whose folder is not named after them; clients see it in a conflict. */
+/** Storage paths of kinds whose folder has another name upstream; clients see them in conflict messages. */
 const folders: Readonly<Record<string, string>> = {
   '/endpoints': 'services/endpoints',
   '/nodes': 'minions',
@@ -115,7 +114,7 @@ export function methodNotAllowed(): StatusError {
   return new StatusError({ ...status, message, details: {} })
 }
 
-/** Reads a value as an object of exactly this kind. Throws a MachineryError, or an Error with a text for the client. */
+/** Decodes a value as an object of exactly this kind. Throws a MachineryError, or an Error with a text for the client. */
 export function decodeAs(kind: GroupVersionKind, value: JsonObject): JsonObject {
   const apiVersion = apiVersionOf(kind.group, kind.version)
   if (value.kind !== kind.kind || value.apiVersion !== apiVersion)
@@ -125,7 +124,7 @@ export function decodeAs(kind: GroupVersionKind, value: JsonObject): JsonObject 
   return decodeBuiltin(kind, value).object
 }
 
-/** Throws a 400 when a body says that it is something else; makes it say what it is. */
+/** Throws a 400 when a body has another kind or apiVersion; sets them when they are missing. */
 function checkKind(
   scheme: Pick<Registry, 'hasKind'>,
   { resource, version }: KindVersion,
@@ -159,9 +158,9 @@ function decode(endpoint: KindVersion, body: DecodedBody): DecodedObject {
   }
 }
 
-/** Paths in the order in which the text of `document` has them. */
+/** Sorts paths by their position in the text of `document`. */
 function inOrderOfText(paths: readonly string[], document: JsonObject): string[] {
-  /** Where each member stands in its object: looked up once an object, not once a path. */
+  /** The position of each member in its object: computed once per object, not once per path. */
   const places = new Map<object, Map<string, number>>()
   const placeOf = (holder: object, key: string): number => {
     let known = places.get(holder)

@@ -5,35 +5,35 @@ import type { StatusError } from '@coxswain/apimachinery/status'
 import type { StrategyContext } from '@coxswain/strategies'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
 
-/** A kind at one of its versions; an endpoint is one. */
+/** A kind at one of its versions. */
 export interface KindVersion {
   readonly resource: { readonly info: ResourceInfo }
   readonly version: VersionInfo
 }
 
-/** A request body as JSON, with what a strict reader has to say about it. */
+/** A request body as JSON, with the findings of a strict decoder. */
 export interface DecodedBody {
   readonly object: JsonObject
-  /** Paths of members that stand there twice. */
+  /** Paths of duplicate members. */
   readonly duplicates: readonly string[]
   readonly literals?: Literals | undefined
-  /** What strict decoding has against the text besides. */
+  /** Other strict decoding errors of the text. */
   readonly problems?: readonly string[]
-  /** Of an object that a patch has made: what strict decoding has against the patch. */
+  /** For a patched object: strict decoding errors of the patch. */
   readonly patchProblems?: readonly string[]
 }
 
 /** A body as an object of the endpoint's kind and version. */
 export interface DecodedObject {
   readonly object: JsonObject
-  /** Paths of fields that the kind does not have; they are no longer in `object`. */
+  /** Paths of unknown fields, which were removed from `object`. */
   readonly unknown: readonly string[]
 }
 
 /** How request bodies are read. */
 export interface BodyConventions {
   readonly protobuf: boolean
-  /** Whether the members of a JSON object that stands there twice are merged; otherwise the last one counts. */
+  /** Whether duplicate JSON objects are merged; otherwise the last one counts. */
   readonly mergesRepeated: boolean
 }
 
@@ -48,45 +48,45 @@ export interface ScaleConventions {
   readonly columns: readonly PrinterColumn[]
   /** The Scale of a body. Throws a 400 when it is something else. */
   readonly decode: (body: JsonObject) => JsonObject
-  /** Whether a negative number of replicas is rejected before the object itself is validated. */
+  /** Whether negative replicas are rejected before the object itself is validated. */
   readonly rejectsNegative: boolean
 }
 
-/** How requests are answered that no handler serves. */
+/** How requests without a handler are answered. */
 export interface RoutingConventions {
-  /** Whether a path in the wrong scope (with or without a namespace) is an unknown page. */
+  /** Whether a path in the wrong scope (with or without a namespace) is an unknown path. */
   readonly hidesWrongScope: boolean
-  /** Whether a create may name its object in the path; the name is ignored. */
+  /** Whether a create may have a name in its path; the name is ignored. */
   readonly ignoresCreateName: boolean
-  /** For a verb that the resource does not have. */
+  /** For a verb that the resource does not support. */
   readonly unsupportedVerb: (endpoint: KindVersion, verb: string) => StatusError
-  /** For a method that goes with a collection on a name, or the other way around. */
+  /** For a collection's method on a name, or the other way around. */
   readonly misplacedVerb: () => StatusError
   readonly unknownSubresource: (endpoint: KindVersion, info: ResourceRequestInfo) => StatusError
 }
 
 /**
- * What differs between the kinds of Kubernetes, which have a Go type upstream, and those of CustomResourceDefinitions, which
- * have a schema. Decided once, when a resource is registered; everything else asks no further.
+ * What differs between built-in kinds, which have a Go type upstream, and custom resources, which
+ * have a schema. Decided once, when a resource is registered.
  */
 export interface ResourceConventions {
-  /** Whether the kind is in the server's scheme, which CRDs are not. */
+  /** Whether the kind is in the server's scheme, which custom resources are not. */
   readonly inScheme: boolean
   readonly routing: RoutingConventions
   readonly bodies: BodyConventions
   /** Media types of patches, in the order in which errors list them. */
   readonly patchTypes: readonly string[]
-  /** Checks what a body says it is and drops what the kind does not know; `bytes` is for messages. Throws a 400. */
+  /** Checks a body's kind and apiVersion and drops unknown fields; `bytes` is for error messages. Throws a 400. */
   readonly decode: (endpoint: KindVersion, body: DecodedBody, bytes: Uint8Array) => DecodedObject
-  /** As `decode`, for what an admission webhook made of an object. Throws an Error with a text for the client. */
+  /** As `decode`, for an object that an admission webhook returned. Throws an Error with a text for the client. */
   readonly decodeAdmitted: (endpoint: KindVersion, value: JsonObject) => JsonObject
-  /** Fills in the defaults of the schema or of the kind. Changes nothing the second time. */
+  /** Fills in the defaults of the schema or of the kind. Idempotent. */
   readonly applyDefaults: (endpoint: KindVersion, object: JsonObject) => void
-  /** The object as its Go type has it: members in order, required ones present. */
+  /** The object in the form of its Go type: members in order, required ones present. */
   readonly typed: (endpoint: KindVersion, object: JsonObject) => JsonObject
   /** The object of a bookmark, given its metadata. */
   readonly bookmark: (endpoint: KindVersion, object: JsonObject) => JsonObject
-  /** The status of a new object whose status is a subresource; undefined when it has none. */
+  /** The status of a new object with a status subresource; undefined when it has none. */
   readonly emptyStatus: (endpoint: KindVersion) => unknown
   /** The metadata after a write of the status. */
   readonly statusMetadata: (object: JsonObject, old: JsonObject) => JsonObject
@@ -94,40 +94,40 @@ export interface ResourceConventions {
   readonly countsGenerations: boolean
   /** Whether finalizers need names with a domain. */
   readonly qualifiesFinalizers: boolean
-  /** Throws a 422 when `object` is of another kind or version than the endpoint. */
+  /** Throws a 422 when `object` has another kind or version than the endpoint. */
   readonly checkType: (endpoint: KindVersion, object: JsonObject) => void
-  /** What is wrong with `object` by its schema. */
+  /** Schema errors of `object`. */
   readonly validateSchema: (
     endpoint: KindVersion,
     object: JsonObject,
     change: ObjectChange | undefined,
   ) => Iterable<FieldError>
-  /** What the rules (CEL) of its schema have against `object`; `found` is what is wrong with it already. */
+  /** The CEL rules that `object` violates; `found` are the errors found so far. */
   readonly validateRules: (write: RulesInput, found: Iterable<FieldError>) => Iterable<FieldError>
-  /** Whether objects may be stored in a version other than the one that is asked for. */
+  /** Whether objects may be stored in another version than the requested one. */
   readonly mixesVersions: boolean
-  /** Drops what `version` does not know of an object that was converted to it. */
+  /** Drops fields of a converted object that `version` does not have. */
   readonly prune: (version: VersionInfo, object: JsonObject) => void
-  /** Fills in what `version` defaults of an object that was converted to it for the store. */
+  /** Fills in the defaults of `version` after conversion for the store. */
   readonly completeStored: (version: VersionInfo, object: JsonObject) => void
-  /** Fields that selectors may name, in any version. */
+  /** Fields that field selectors may use, in any version. */
   readonly selectableFields: readonly string[]
-  /** What a selector is told that names another field. */
+  /** The error for other fields. */
   readonly unknownField: (version: VersionInfo, field: string) => string
-  /** Whether tables are made of the columns that the version declares, rather than of the kind's own cells. */
+  /** Whether Tables have the columns that the version declares, rather than those of the kind's strategy. */
   readonly printsDeclaredColumns: boolean
-  /** What the metadata of a list's last page has besides its version. */
+  /** What the metadata of a list's last page has besides resourceVersion. */
   readonly lastPage: { readonly continue?: '' }
-  /** Whether the items of a list say what they are. */
+  /** Whether list items have kind and apiVersion. */
   readonly typesListItems: boolean
-  /** The answer to a media type that is not served; `text` is what the router says of it. */
+  /** The error for an unsupported media type; `text` is the router's message. */
   readonly mediaTypeError: (error: StatusError, text: string) => StatusError
   readonly scale: ScaleConventions
-  /** The folder of upstream's store that error messages name. */
+  /** The storage path of the resource upstream, for error messages. */
   readonly storageFolder: string
 }
 
-/** A write whose object is held against the rules of its schema. */
+/** A write whose object is validated by the rules of its schema. */
 export interface RulesInput {
   readonly context: StrategyContext
   readonly endpoint: KindVersion

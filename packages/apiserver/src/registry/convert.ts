@@ -2,19 +2,18 @@ import { childObject, deepClone, type JsonObject } from '@coxswain/apimachinery/
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { compileSchema } from '@coxswain/apimachinery/schema'
 import { StoredObject } from '../cache/stored-object.ts'
-import type { Endpoint } from './registry.ts'
-import { apiVersionOf, type ServedResource } from './served-resource.ts'
+import { apiVersionOf, type Endpoint, type ServedResource } from './registry.ts'
 
 /**
- * What an object that was read from the store looks like in the endpoint's version. Versions of a custom resource without
- * a conversion webhook differ in their schemas alone: what this one does not know is not shown. May return `object`
- * itself; else the copy shares nothing with it that pruning changes.
+ * The form of a stored object in the endpoint's version. Versions of a custom resource without
+ * a conversion webhook differ only in their schemas: unknown fields are dropped. May return `object`
+ * itself; otherwise the copy shares nothing with it that pruning changes.
  */
 export function convertForServing(endpoint: Endpoint, object: JsonObject): JsonObject {
   return convert(endpoint, object, endpoint.version)
 }
 
-/** The stored object in the endpoint's version, if that is known without asking anybody. */
+/** The stored object in the endpoint's version, if no webhook is needed. */
 export function findServed(endpoint: Endpoint, stored: StoredObject): StoredObject | undefined {
   const { resource, version } = endpoint
   if (!resource.mixesVersions) return stored
@@ -32,10 +31,10 @@ function remember(resource: ServedResource, from: StoredObject, apiVersion: stri
   resource.conversions.set(from, versions.set(apiVersion, to))
 }
 
-/** How much is sent to be converted at one time: objects, and bytes. */
+/** How much is converted in one call: objects, and bytes. */
 const largestBatch = { objects: 500, bytes: 4 * 1024 * 1024 }
 
-/** The stored objects in the endpoint's version; a promise where somebody else has to be asked. */
+/** The stored objects in the endpoint's version; a promise when a webhook is needed. */
 export function serveAll(
   endpoint: Endpoint,
   objects: readonly StoredObject[],
@@ -46,7 +45,7 @@ export function serveAll(
   return missing.length === 0 ? found() : convertMissing(endpoint, missing).then(found)
 }
 
-/** The same for one object, which may be one that was never stored. */
+/** The same for one object, which may never have been stored. */
 export function serveOne<T extends StoredObject | JsonObject>(endpoint: Endpoint, object: T): T | Promise<T> {
   const { resource } = endpoint
   if (object instanceof StoredObject) {
@@ -87,7 +86,7 @@ async function convertMissing(endpoint: Endpoint, objects: readonly StoredObject
   }
 }
 
-/** What a converter gives is taken as what a client sends: what the version does not know is gone. */
+/** A converted object is treated like a request body: unknown fields are dropped. */
 function fitSchema(object: JsonObject, version: Endpoint['version'], defaults: boolean): JsonObject {
   const schema = compileSchema(version.schema())
   schema.prune(object, { resourceRoot: true })
@@ -108,7 +107,7 @@ function convertPlain(
   return convertAll([object], apiVersion).then(([result]) => fitSchema(result!, version, false))
 }
 
-/** What goes to the store of an object in the endpoint's version. What the stored version does not know is lost. */
+/** The stored form of an object in the endpoint's version. Fields that the storage version does not have are lost. */
 export function convertForStorage(endpoint: Endpoint, object: JsonObject): JsonObject | Promise<JsonObject> {
   const { resource } = endpoint
   if (resource.strategy.convertAll) return convertPlain(endpoint, object, resource.storageVersion)
@@ -129,17 +128,17 @@ function convert({ resource }: Endpoint, object: JsonObject, version: Endpoint['
   return converted
 }
 
-/** Whether stored bytes can be served as they are. */
+/** Whether stored bytes can be served unchanged. */
 export function isServedAsStored(endpoint: Endpoint): boolean {
   return endpoint.version.storage && storedElsewhere(endpoint.resource.info) === undefined
 }
 
-/** The apiVersion of stored objects that belong to another group, which shows the same ones. */
+/** The apiVersion of objects that are stored under another group, which serves the same objects. */
 function storedElsewhere({ group, storedAs }: ResourceInfo): string | undefined {
   return storedAs && storedAs.group !== group ? apiVersionOf(storedAs.group, storedAs.version) : undefined
 }
 
-/** The namespace and name of an object that has metadata. */
+/** The namespace and name of an object with metadata. */
 export function nameOf(object: JsonObject): { readonly namespace: string; readonly name: string } {
   const { namespace = '', name = '' } = childObject(object, 'metadata') as {
     namespace?: string

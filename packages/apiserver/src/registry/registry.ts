@@ -1,5 +1,59 @@
-import type { VersionInfo } from '@coxswain/apimachinery/kinds'
-import { apiVersionOf, type ServedResource } from './served-resource.ts'
+import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { Strategy } from '@coxswain/strategies'
+import type { ResourceCache } from '../cache/resource-cache.ts'
+import type { StoredObject } from '../cache/stored-object.ts'
+import type { ResourceConventions } from './conventions.ts'
+
+/** A resource that is being served. */
+export interface ServedResource extends ResourceConventions {
+  readonly info: ResourceInfo
+  readonly storageVersion: VersionInfo
+  readonly strategy: Strategy
+  readonly cache: ResourceCache
+  /** Converted forms of stored objects, by apiVersion. */
+  readonly conversions: WeakMap<StoredObject, Map<string, StoredObject>>
+}
+
+export interface ServedResourceOptions {
+  readonly strategy: Strategy
+  readonly conventions: ResourceConventions
+  readonly cacheOf: (prefix: string) => ResourceCache
+}
+
+export function createServedResource(
+  info: ResourceInfo,
+  { strategy, conventions, cacheOf }: ServedResourceOptions,
+): ServedResource {
+  const storageVersion = info.versions.find(version => version.storage)
+  if (!storageVersion) throw new Error(`${info.resource}.${info.group} has no storage version`)
+  const cache = cacheOf(storagePrefix(info))
+  return { ...conventions, info, storageVersion, strategy, cache, conversions: new WeakMap() }
+}
+
+/** Where the store keeps the resource's objects. */
+export function storagePrefix(info: ResourceInfo): string {
+  return `/${ownerGroup(info) || 'core'}/${info.resource}/`
+}
+
+/** The group of an object: the one that stores it, when several groups serve the same objects. */
+export function ownerGroup({ group, storedAs }: ResourceInfo): string {
+  return storedAs?.group ?? group
+}
+
+export function objectKey(resource: ServedResource, namespace: string, name: string): string {
+  return resource.info.namespaced
+    ? `${resource.cache.prefix}${namespace}/${name}`
+    : `${resource.cache.prefix}${name}`
+}
+
+/** The time to live of an object after a write; undefined for no limit. */
+export function ttlOf({ strategy }: ServedResource): { readonly ttl?: number } {
+  return strategy.ttl === undefined ? {} : { ttl: strategy.ttl }
+}
+
+export function apiVersionOf(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`
+}
 
 /** A resource at a version that clients may use. */
 export interface Endpoint {
@@ -7,15 +61,15 @@ export interface Endpoint {
   readonly version: VersionInfo
 }
 
-/** Everything the server serves now, by group, version and resource. Built-in kinds stay; CRDs come and go. */
+/** Everything that is served, by group, version and resource. Built-in kinds stay; CRDs come and go. */
 export class Registry {
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #resources = new Map<string, ServedResource>()
   #generation = 0
-  /** Of built-in kinds, as `APIVERSION KIND`; made again after a change. */
+  /** Of built-in kinds, as `APIVERSION KIND`; rebuilt after a change. */
   #kinds: ReadonlySet<string> | undefined
 
-  /** Grows with every change: what is built from the registry is kept until then. */
+  /** Incremented with every change: values derived from the registry are cached until then. */
   get generation(): number {
     return this.#generation
   }
@@ -40,14 +94,14 @@ export class Registry {
     return false
   }
 
-  /** Whether Kubernetes itself has the group, whatever its versions. */
+  /** Whether the group is built in, whatever its versions. */
   hasBuiltinGroup(group: string): boolean {
     for (const resource of this.#resources.values())
       if (resource.inScheme && resource.info.group === group) return true
     return false
   }
 
-  /** Whether Kubernetes itself has the kind, whether it is served or not. */
+  /** Whether the kind is built in, served or not. */
   hasKind(apiVersion: string, kind: string): boolean {
     this.#kinds ??= this.#collectKinds()
     return this.#kinds.has(`${apiVersion} ${kind}`)
@@ -62,7 +116,7 @@ export class Registry {
     return kinds
   }
 
-  /** Takes the place of what was served under the same group and name. */
+  /** Replaces a resource with the same group and name. */
   add(resource: ServedResource): void {
     this.remove(resource.info.group, resource.info.resource)
     const { group, resource: name, versions } = resource.info

@@ -15,7 +15,7 @@ const columns: readonly PrinterColumn[] = [
   { name: 'Age', type: 'string', priority: 0 },
 ]
 
-/** Custom resources print theirs with another printer. */
+/** Upstream prints those of custom resources differently. */
 const customColumns: readonly PrinterColumn[] = columns.map(column =>
   column.name === 'Name'
     ? { ...column, format: 'name' }
@@ -40,7 +40,7 @@ export const builtinScale: ScaleConventions = {
   rejectsNegative: true,
 }
 
-/** What a custom resource takes is for its own validation to say. */
+/** The validation of a custom resource decides which replicas it accepts. */
 export const customScale: ScaleConventions = {
   columns: customColumns,
   decode: body => {

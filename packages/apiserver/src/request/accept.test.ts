@@ -11,7 +11,7 @@ describe('negotiate', () => {
     assert.equal(negotiate('application/*', everything)?.encoding, 'json')
   })
 
-  it('prefers JSON where the client takes protobuf too', () => {
+  it('prefers JSON where the client accepts protobuf too', () => {
     assert.equal(
       negotiate('application/vnd.kubernetes.protobuf,application/json', everything)?.encoding,
       'json',
@@ -19,13 +19,13 @@ describe('negotiate', () => {
     assert.equal(negotiate('application/vnd.kubernetes.protobuf', everything)?.encoding, 'protobuf')
   })
 
-  it("reads kubectl's header as a Table", () => {
+  it("parses kubectl's header as a Table", () => {
     const kubectl =
       'application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json'
     assert.deepEqual(negotiate(kubectl, everything)?.transform, { as: 'Table', version: 'v1' })
   })
 
-  it('passes over transformations it does not know', () => {
+  it('skips unknown transformations', () => {
     assert.equal(negotiate('application/json;as=Chart;v=v1;g=meta.k8s.io', everything), undefined)
     assert.deepEqual(negotiate('application/json;as=Chart;v=v1;g=meta.k8s.io,application/json', everything), {
       encoding: 'json',
@@ -33,11 +33,11 @@ describe('negotiate', () => {
     })
   })
 
-  it('has nothing for a browser that wants only HTML', () => {
+  it('accepts nothing for a browser that wants only HTML', () => {
     assert.equal(negotiate('text/html', everything), undefined)
   })
 
-  it('does not offer an encoding the endpoint does not speak', () => {
+  it('does not offer an encoding that the endpoint does not support', () => {
     assert.equal(
       negotiate('application/vnd.kubernetes.protobuf', encoding => encoding === 'json'),
       undefined,

@@ -1,9 +1,9 @@
 import { BoundedMap } from '@coxswain/kit'
 
-/** The encodings the server speaks. */
+/** The supported encodings. */
 export type Encoding = 'json' | 'yaml' | 'protobuf'
 
-/** What a client wants an object turned into before it is encoded. */
+/** The form that a client wants an object in. */
 export interface Transform {
   readonly as: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'
   readonly version: 'v1' | 'v1beta1'
@@ -12,7 +12,7 @@ export interface Transform {
 export interface Accepted {
   readonly encoding: Encoding
   readonly transform?: Transform
-  /** Whether a person reads it: pretty-printed. */
+  /** Whether to indent for people. */
   readonly pretty: boolean
 }
 
@@ -28,11 +28,11 @@ const encodings: Readonly<Record<string, Encoding>> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
 }
 
-/** What the headers that came lately mean, and how many are kept: clients have few of them, and send them always. */
+/** Recently parsed headers, and how many are kept: clients send the same few over and over. */
 const remembered = new BoundedMap<string, Accepted>(64)
 const longestRemembered = 512
 
-/** {@link negotiate} where everything is spoken, `protobuf` only if that is said: remembered by header. */
+/** {@link negotiate} for endpoints that support every encoding, `protobuf` only if set: cached by header. */
 export function negotiateObject(accept: string | undefined, protobuf: boolean): Accepted | undefined {
   if (!accept) return plainJson
   const key = protobuf ? accept : ` ${accept}`
@@ -47,8 +47,8 @@ export function negotiateObject(accept: string | undefined, protobuf: boolean): 
 const plainJson: Accepted = { encoding: 'json', pretty: false }
 
 /**
- * Picks the first acceptable clause, best quality first. JSON wins over protobuf wherever the client takes both: it is
- * the form the bytes are kept in. Undefined when nothing can be served.
+ * Picks the acceptable clause with the highest quality. JSON takes precedence over protobuf when the client accepts both: it is
+ * the stored form. Undefined when nothing is acceptable.
  */
 export function negotiate(
   accept: string | undefined,

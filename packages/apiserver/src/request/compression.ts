@@ -1,14 +1,14 @@
-/** How answers are made smaller: gzip, which needs the platform. */
+/** Compression of responses: gzip, which the platform provides. */
 export interface Compression {
-  /** Compresses fast and a bit, as the chunks come. Never holds up others for long. */
+  /** Compresses a stream fast, at a low level. Never blocks the thread for long. */
   gzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** Undoes gzip as the chunks come; throws where they are none. */
+  /** Decompresses a stream; throws when it is not gzip. */
   gunzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
-  /** Compresses better and slower than {@link gzip}: for documents that are kept. */
+  /** Compresses better and slower than {@link gzip}: for cached documents. */
   pack(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 }
 
-/** Whether a client takes gzip. */
+/** Whether a client accepts gzip. */
 export function acceptsGzip(acceptEncoding: string | undefined): boolean {
   if (acceptEncoding === undefined) return false
   for (const part of acceptEncoding.split(',')) {

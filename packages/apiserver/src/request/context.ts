@@ -6,53 +6,53 @@ import type { Warnings } from './warnings.ts'
 
 export type { UserInfo }
 
-/** Where services and the API server itself are to be found. */
+/** The addresses of Services and of the API server itself. */
 export interface ClusterNetwork {
-  /** CIDRs of which services get their addresses, one a family, the default family first. */
+  /** CIDRs of Service addresses, one per IP family, the default family first. */
   readonly serviceRanges: readonly string[]
-  /** Where the endpoints of the service `kubernetes` point to. */
+  /** The address that the endpoints of the Service `kubernetes` have. */
   readonly advertise: () => Advertised | Promise<Advertised>
 }
 
-/** Where others find the API server. */
+/** The advertised address of the API server. */
 export interface Advertised {
   /** Not a loopback address. */
   readonly address: string
   readonly port: number
 }
 
-/** What a request has of the server's attention, where flow control gives it out. */
+/** The seat of a request, where flow control assigns one. */
 export interface RequestSeat {
-  /** Gives it back for a while. */
+  /** Releases it for a while. */
   readonly leave: () => void
   readonly isLeft: boolean
   /** Waits for another one. Rejects with a 429 when there is none. */
   readonly take: () => Promise<void>
 }
 
-/** One request on its way through the filters to its handler. */
+/** A request on its way through the filters to its handler. */
 export interface RequestContext {
   readonly env: Env
-  /** Replaced by filters that take headers out. */
+  /** Replaced by filters that remove headers. */
   request: WireRequest
   readonly path: ParsedPath
   readonly query: QueryParameters
   readonly info: RequestInfo
-  /** Set by flow control for requests whose body is still to come. */
+  /** Set by flow control for requests whose body is not yet received. */
   seat?: RequestSeat
-  /** Set by the authentication filter, and again by the impersonation filter. */
+  /** Set by the authentication filter, and replaced by the impersonation filter. */
   user: UserInfo
-  /** Who sent the request when `user` is impersonated, and the constrained verb that allowed it (empty: `impersonate`). */
+  /** The sender of the request when `user` is impersonated, and the constrained verb that allowed it (empty: `impersonate`). */
   impersonation?: { readonly requester: UserInfo; readonly constraint: string }
-  /** What strict decoding has against a body of YAML that came as JSON to this place. */
+  /** Strict decoding errors of a YAML body that was converted to JSON. */
   yamlProblems?: readonly string[]
   /** Texts for `Warning` headers; they go out with errors too. */
   readonly warnings: Warnings
-  /** What filters and admission have to say of the request in the audit log; filled as they go. */
+  /** Audit annotations of filters and admission. */
   readonly auditAnnotations: Map<string, string>
-  /** Under which the request is in the audit log. */
+  /** The audit id. */
   auditId?: string
 }
 
-/** A context whose request is about a resource. */
+/** The context of a resource request. */
 export type ResourceContext = RequestContext & { readonly info: ResourceRequestInfo }

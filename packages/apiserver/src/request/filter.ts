@@ -2,18 +2,18 @@ import type { WireResponse } from '@coxswain/wire'
 import type { RequestContext } from './context.ts'
 
 /**
- * An answer, or the promise of one. Most reads are answered at once, and then no filter makes
- * a promise of it: measured in process (no sockets), that is half of what a get costs.
+ * A response, or the promise of one. Most reads are answered synchronously, and then no filter creates
+ * a promise: measured in process (no sockets), that is half the cost of a get.
  */
 export type Answer = WireResponse | Promise<WireResponse>
 
-/** What comes after a filter: the next one, or the route. Throws, or rejects, with what becomes a Status. */
+/** The rest of the chain: the next filter, or the route. Throws, or rejects, with an error that becomes a Status. */
 export type Next = (context: RequestContext) => Answer
 
-/** Looks at a request before it goes on, answers it itself, or changes the answer on the way back. */
+/** Inspects a request before passing it on, answers it itself, or changes the response. */
 export type Filter = (context: RequestContext, next: Next) => Answer
 
-/** What comes next, and `leave` once, when it has answered or failed. */
+/** Calls the next filter, and then `leave` once, whether it succeeded or failed. */
 export function finallyDo(next: Next, context: RequestContext, leave: () => void): Answer {
   let answer: Answer
   try {
@@ -27,7 +27,7 @@ export function finallyDo(next: Next, context: RequestContext, leave: () => void
   return answer
 }
 
-/** One function of a list of filters, first to last, and the route behind them. */
+/** Composes filters, first to last, and the route into one function. */
 export function compose(filters: readonly Filter[], route: Next): Next {
   return filters.reduceRight<Next>((next, filter) => context => filter(context, next), route)
 }

@@ -15,7 +15,7 @@ const values: readonly unknown[] = [
 ]
 
 describe('indentedBody', () => {
-  it('indents as Go does and drops the line end', async () => {
+  it('indents as Go does and drops the newline', async () => {
     for (const value of values) {
       const body = encodeText(`${JSON.stringify(value)}\n`)
       assert.equal(decodeText(await readBody(indentedBody(body, turns))), JSON.stringify(value, null, 2))
@@ -32,7 +32,7 @@ describe('indentedBody', () => {
     }
   })
 
-  it('writes what becomes large as it is read', async () => {
+  it('streams large output', async () => {
     const depth = 5_000
     const body = indentedBody(encodeText('['.repeat(depth) + ']'.repeat(depth)), turns)
     assert.ok(isStream(body))

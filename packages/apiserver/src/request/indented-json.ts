@@ -9,22 +9,22 @@ const comma = 0x2c
 const colon = 0x3a
 const backslash = 0x5c
 
-/** Indents JSON as Go's encoder does, by two spaces, as its chunks come. */
+/** Indents a stream of JSON as Go's encoder does, by two spaces. */
 class Indenter {
   #chunk = new Uint8Array(chunkSize)
   #used = 0
   #depth = 0
   #isInText = false
   #isEscaped = false
-  /** Whether an object or array has just begun: when it ends at once, it stays on its line. */
+  /** Whether an object or array has just begun: an empty one stays on its line. */
   #isEmpty = false
 
-  /** What is left. */
+  /** The rest. */
   end(): Uint8Array {
     return this.#chunk.subarray(0, this.#used)
   }
 
-  /** The chunks that are full. */
+  /** The full chunks. */
   *add(bytes: Uint8Array): Generator<Uint8Array, void, undefined> {
     for (let i = 0; i < bytes.length; i++) {
       const byte = bytes[i]!
@@ -74,7 +74,7 @@ class Indenter {
   }
 }
 
-/** The body with its JSON indented: in one piece where it is small, as it is read where it is not. */
+/** The body with its JSON indented: in one chunk when it is small, streamed otherwise. */
 export function indentedBody(body: WireBody, turns: Turns): WireBody {
   const indenter = new Indenter()
   if (!(body instanceof Uint8Array)) return indentedChunks(body, indenter, turns)

@@ -32,7 +32,7 @@ export function parseListOptions(query: QueryParameters): ListOptions {
   }
 }
 
-/** Throws a 422 when options contradict each other. `watch` says by whose rules. */
+/** Throws a 422 when options contradict each other. `watch` selects the rules. */
 export function validateListOptions(options: ListOptions, watch: boolean): void {
   const errors = watch ? watchErrors(options) : listErrors(options)
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
@@ -79,7 +79,7 @@ function watchErrors(options: ListOptions): FieldError[] {
   return errors
 }
 
-/** The number in a `resourceVersion` parameter; 0 when it is empty. Lists answer a bad one with 400, others with 500. */
+/** The number in a `resourceVersion` parameter; 0 when it is empty. Lists answer an invalid one with 400, others with 500. */
 export function parseResourceVersion(text: string, verb: 'get' | 'list' | 'watch'): number {
   if (text === '') return 0
   const problem = /^[0-9]+$/.test(text)

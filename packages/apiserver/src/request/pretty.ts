@@ -4,7 +4,7 @@ import { negotiate } from './accept.ts'
 const people = ['curl', 'Wget', 'Mozilla/5.0']
 const truths = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'])
 
-/** Whether a person reads the answer: by `?pretty`, by the program that asks, or by the accepted media type. */
+/** Whether the response is for a person: by `?pretty`, the user agent, or the accepted media type. */
 export function isPretty({ headers, query: text }: WireRequest, query: QueryParameters): boolean {
   const accept = getHeader(headers, 'accept')
   if (accept?.includes('pretty') && negotiate(accept, () => true)?.pretty) return true

@@ -2,7 +2,7 @@ import { newBadRequest } from '@coxswain/apimachinery/status'
 import type { QueryParameters } from '@coxswain/wire'
 import { isTrue } from './request-info.ts'
 
-/** A whole number, with Go's words when it is none. */
+/** Parses an integer; the error is Go's. */
 export function readInteger(query: QueryParameters, name: string): number | undefined {
   const text = query.get(name)
   if (text === undefined) return undefined

@@ -49,7 +49,7 @@ describe('parseRequestInfo', () => {
     ['POST', '/apis/g/v1/things', { verb: 'create', group: 'g', version: 'v1', resource: 'things' }],
   ]
   for (const [method, url, expected] of cases) {
-    it(`reads ${method} ${url}`, () => {
+    it(`parses ${method} ${url}`, () => {
       const info = parse(method, url)
       assert.equal(info.isResource, true)
       for (const [key, value] of Object.entries(expected)) {
@@ -68,16 +68,16 @@ describe('parseRequestInfo', () => {
     '/healthz',
     '/version',
   ]) {
-    it(`takes ${url} for no resource`, () => assert.equal(parse('GET', url).isResource, false))
+    it(`treats ${url} as a non-resource path`, () => assert.equal(parse('GET', url).isResource, false))
   }
 
-  it('keeps a segment that would climb the tree as it is', () => {
+  it('keeps a segment such as .. unchanged', () => {
     const info = parse('GET', '/api/v1/namespaces/%2e%2e/pods')
     assert.equal(info.isResource && info.namespace, '..')
     assert.equal(info.isResource && info.resource, 'pods')
   })
 
-  it('reads booleans as upstream does: everything but a clear no is a yes', () => {
+  it('parses booleans as upstream does: everything but a clear no is true', () => {
     assert.deepEqual(['', '1', 'maybe', 'f', '0', 'false', 'False'].map(isTrue), [
       true,
       true,

@@ -1,7 +1,7 @@
 import type { FieldRequirement, Requirement } from '@coxswain/apimachinery/selectors'
 import type { QueryParameters } from '@coxswain/wire'
 
-/** What a request asks for, read off its method, path and query once. Authorization and routing use this same value. */
+/** The attributes of a request, parsed once from its method, path and query. Authorization and routing use this same value. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo
 
 export interface ResourceRequestInfo {
@@ -17,13 +17,13 @@ export interface ResourceRequestInfo {
   readonly name: string
   /** Segments after the subresource, as in `proxy/some/path`. */
   readonly rest: readonly string[]
-  /** Whether the path was one of the old `/watch/` form. */
+  /** Whether the path has the legacy `/watch/` form. */
   readonly legacyWatch: boolean
-  /** Set for authorizers only. */
+  /** For authorizers only. */
   readonly selectors?: Selectors
 }
 
-/** The selectors of a list, watch or deletecollection; all requirements hold. A selector that cannot be parsed is absent. */
+/** The selectors of a list, watch or deletecollection; requirements are ANDed. A selector that cannot be parsed is absent. */
 export interface Selectors {
   readonly fields?: readonly FieldRequirement[]
   readonly labels?: readonly Requirement[]
@@ -31,13 +31,13 @@ export interface Selectors {
 
 export interface NonResourceRequestInfo {
   readonly isResource: false
-  /** The method in lower case, as RBAC's non-resource rules have it. */
+  /** The method in lower case, as in RBAC's non-resource rules. */
   readonly verb: string
-  /** Without escapes, as routing sees it. */
+  /** Unescaped, as routing sees it. */
   readonly path: string
 }
 
-/** Empty for methods that have no verb (OPTIONS): only rules for all verbs are about those. */
+/** Empty for methods without a verb (OPTIONS): only rules for all verbs match them. */
 export type RequestVerb =
   | ''
   | 'create'
@@ -58,7 +58,7 @@ const verbs: ReadonlyMap<string, RequestVerb> = new Map([
   ['DELETE', 'delete'],
 ])
 
-/** Subresources of a namespace: what else stands third in `namespaces/x/y` is a resource in the namespace. */
+/** Subresources of a namespace: any other third segment of `namespaces/x/y` is a resource in the namespace. */
 const namespaceSubresources = new Set(['status', 'finalize'])
 
 export function parseRequestInfo(
@@ -71,7 +71,7 @@ export function parseRequestInfo(
   if (!core && segments[0] !== 'apis') return nonResource(method, path)
   const group = core ? '' : segments[1]
   const version = core ? segments[1] : segments[2]
-  /** Where the resource stands in the path. */
+  /** The index of the resource in the path. */
   let at = core ? 2 : 3
   if (group === undefined || version === undefined || segments.length === at) return nonResource(method, path)
 
@@ -101,7 +101,7 @@ function nonResource(method: string, path: string): NonResourceRequestInfo {
   return { isResource: false, verb: method.toLowerCase(), path: decodePath(path) }
 }
 
-/** A path that cannot be decoded is returned as it is: no endpoint matches it. */
+/** A path that cannot be decoded is returned unchanged: no endpoint matches it. */
 function decodePath(path: string): string {
   if (!path.includes('%')) return path
   try {
@@ -111,7 +111,7 @@ function decodePath(path: string): string {
   }
 }
 
-/** Upstream's reading of a boolean parameter: everything but a clear no is a yes. */
+/** Upstream's parsing of a boolean parameter: everything but a clear no is true. */
 export function isTrue(value: string | undefined): boolean {
   return (
     value !== undefined &&

@@ -23,12 +23,12 @@ const textHeaders: WireHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** JSON as upstream's encoder writes it, with a line end. */
+/** JSON as upstream's encoder writes it, with a newline. */
 export function jsonResponse(status: number, value: unknown): WireResponse {
   return { status, headers: jsonHeaders, body: encodeText(`${writeJson(value)}\n`) }
 }
 
-/** Indented JSON without a line end, for every client. */
+/** Indented JSON without a newline, for every client. */
 export function indentedResponse(status: number, value: unknown): WireResponse {
   return { status, headers: jsonHeaders, body: encodeText(JSON.stringify(value, null, 2)) }
 }
@@ -37,7 +37,7 @@ export function textResponse(status: number, text: string): WireResponse {
   return { status, headers: textHeaders, body: encodeText(text) }
 }
 
-/** `accept` is the client's header: a Status comes in the encoding that was asked for, and in JSON when there is none. */
+/** `accept` is the client's header: a Status uses the accepted encoding, JSON by default. */
 export function statusResponse(status: Status, accept?: string): WireResponse {
   const retryAfter = status.details?.retryAfterSeconds
   const response = encodedResponse(status, negotiate(accept, () => true)?.encoding ?? 'json')
@@ -65,7 +65,7 @@ export function errorResponse(error: StatusError, accept?: string): WireResponse
   return statusResponse(error.status, accept)
 }
 
-/** 404 as for a path that no resource has, below one that the API has. */
+/** The 404 for an unknown path below one that the API serves. */
 export function unknownResource(): StatusError {
   const { status } = newNotFound({ group: '', resource: '' }, '')
   return new StatusError({
@@ -75,12 +75,12 @@ export function unknownResource(): StatusError {
   })
 }
 
-/** 404 as for a path that the API knows nothing about. */
+/** The 404 for a path that the API does not know. */
 export const notFoundPage: WireResponse = textResponse(404, '404 page not found\n')
 
 /**
- * An answer that goes on: `finished` is called once, when its stream or conversation is over or the client has left.
- * Undefined for an answer that is complete.
+ * Observes a long-running response: `finished` is called once, when its stream or conversation ends or the client disconnects.
+ * Undefined for a complete response.
  */
 export function whenOver(
   response: WireResponse,
@@ -104,7 +104,7 @@ export function whenOver(
   return followed === body ? response : { ...response, body: followed }
 }
 
-/** The same chunks; `finished` is called once, however the stream ends, also when it is never read. */
+/** The same chunks; `finished` is called once, however the stream ends, even when it is never read. */
 function whenFinished(body: AsyncIterable<Uint8Array>, finished: () => void): AsyncIterable<Uint8Array> {
   if (isPushStream(body)) {
     body.onFinished(finished)

@@ -9,17 +9,17 @@ const linesOf = (...texts: string[]) => {
 }
 
 describe('warnings', () => {
-  it('stand there once each, in order, without control characters', () => {
+  it('appear once each, in order, without control characters', () => {
     assert.deepEqual(linesOf('b', 'a "x"\n', '', 'b'), ['299 - "b"', '299 - "a \\"x\\""'])
   })
 
-  it('are cut when all of them together are too long', () => {
+  it('are truncated when all of them together are too long', () => {
     assert.deepEqual(linesOf('é'.repeat(4096)), [`299 - "${'é'.repeat(4096)}"`])
     assert.deepEqual(linesOf('😀'.repeat(4097)), [`299 - "${'😀'.repeat(256)}"`])
     assert.equal(linesOf(...Array.from({ length: 100 }, (_, index) => `${index}`.padEnd(300))).length, 16)
   })
 
-  it('are not asked for any more when there is no room for them', () => {
+  it('are not generated any more when the headers are full', () => {
     let asked = 0
     function* endless(): Generator<string> {
       for (;;) yield `warning ${asked++}`

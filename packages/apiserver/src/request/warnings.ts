@@ -1,11 +1,11 @@
-/** Characters of all texts together; beyond it each text is cut, and then no more are taken. As upstream has it. */
+/** The limit of all texts together, in characters; beyond it each text is truncated, and then no more are added. As upstream. */
 const totalLimit = 4 * 1024
 const itemLimit = 256
 
-/** The texts of `Warning` headers, each once, in order, until the headers are full. */
+/** The texts of `Warning` headers, deduplicated, in order, up to the limit. */
 export class Warnings {
   #texts: Set<string> | undefined
-  /** Characters of all texts, as they are and cut. */
+  /** Characters of all texts, in full and truncated. */
   #total = 0
   #totalCut = 0
 
@@ -26,7 +26,7 @@ export class Warnings {
     this.#totalCut += Math.min(length, itemLimit)
   }
 
-  /** Asks for no more texts than the headers have room for. */
+  /** Consumes no more texts than the headers can hold. */
   pushAll(texts: Iterable<string>): void {
     for (const text of texts) {
       if (this.isFull) return
@@ -34,7 +34,7 @@ export class Warnings {
     }
   }
 
-  /** Lines of `Warning` headers. */
+  /** The values of the `Warning` headers. */
   toHeaders(): string[] {
     const isTooLong = this.#total > totalLimit
     const lines: string[] = []
@@ -54,7 +54,7 @@ function cut(text: string): string {
   return [...text.slice(0, 2 * itemLimit)].slice(0, itemLimit).join('')
 }
 
-/** Line ends and other control characters cannot stand in a header. */
+/** Header values cannot contain newlines and other control characters. */
 function escapeText(text: string): string {
   const printable = [...text].filter(character => {
     const code = character.charCodeAt(0)

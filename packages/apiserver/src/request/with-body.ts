@@ -1,6 +1,6 @@
 import type { WireRequest } from '@coxswain/wire'
 
-/** The request with another body, or with one that was too large. */
+/** The request with another body, or with the mark that it was too large. */
 export function withBody(request: WireRequest, body: Uint8Array | 'too large'): WireRequest {
   return {
     method: request.method,

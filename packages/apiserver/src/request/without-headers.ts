@@ -1,6 +1,6 @@
 import type { WireHeaders, WireRequest } from '@coxswain/wire'
 
-/** The request without some of its headers; the same one when it has none of them. */
+/** The request without some headers; the same request when it has none of them. */
 export function withoutHeaders(request: WireRequest, isHidden: (name: string) => boolean): WireRequest {
   let isPlain = true
   for (const name in request.headers) if (isHidden(name)) isPlain = false

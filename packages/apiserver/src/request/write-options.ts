@@ -10,9 +10,9 @@ export type FieldValidation = 'Ignore' | 'Warn' | 'Strict'
 export interface WriteOptions {
   readonly dryRun: boolean
   readonly fieldValidation: FieldValidation
-  /** Who owns the fields that are written: the parameter, or the client's name before the first slash. */
+  /** The field manager: the parameter, or the user agent up to the first slash. */
   readonly fieldManager: string
-  /** Whether the client named the manager itself. */
+  /** Whether the client set the manager. */
   readonly namedManager: boolean
 }
 
@@ -63,7 +63,7 @@ export interface DeleteOptions {
 
 const policies = ['Foreground', 'Background', 'Orphan']
 
-/** `given` is the decoded body, or what the query says in the same form. */
+/** `given` is the decoded body, or the query in the same form. */
 export function parseDeleteOptions(given: Readonly<Record<string, unknown>>): DeleteOptions {
   const errors = []
   const { dryRun, gracePeriodSeconds, orphanDependents, propagationPolicy, preconditions } = given

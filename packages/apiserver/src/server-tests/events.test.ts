@@ -48,7 +48,7 @@ async function start() {
 }
 
 describe('events', () => {
-  it('live an hour from their last change', async () => {
+  it('expire an hour after their last change', async () => {
     await using server = await start()
     const path = `${inDefault}/events/e`
     await server.create(`${inDefault}/events`, {
@@ -63,7 +63,7 @@ describe('events', () => {
     assert.equal((await server.send('GET', path)).status, 404)
   })
 
-  it('are found by the names that either group has for what they are about', async () => {
+  it("are found by both groups' names of the involved object", async () => {
     await using server = await start()
     await server.create(`${inDefault}/events`, {
       metadata: { name: 'e' },

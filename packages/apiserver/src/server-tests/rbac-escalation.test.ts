@@ -21,7 +21,7 @@ const writeRbac = {
 const getMaps = { verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }
 const getSecrets = { verbs: ['get', 'list'], apiGroups: [''], resources: ['secrets'] }
 
-/** A server on which jane may write roles and bindings, and has the rights of `rules`. */
+/** A server on which jane may write roles and bindings, and has the permissions of `rules`. */
 async function startWith(...rules: JsonObject[]): Promise<RunningServer> {
   const server = await startServer()
   await server.write('POST', `${base}/clusterroles`, {
@@ -42,8 +42,8 @@ const bindingTo = (kind: string, name: string): JsonObject => ({
   subjects: [{ kind: 'User', name: 'joe' }],
 })
 
-describe('whoever writes roles', () => {
-  it('cannot put more into them than he has', async () => {
+describe('a user who writes roles', () => {
+  it('cannot grant more than their own permissions', async () => {
     await using server = await startWith(getMaps)
     const own = await server.sendAs(jane, 'POST', roles, { metadata: { name: 'own' }, rules: [getMaps] })
     assert.equal(own.status, 201)
@@ -58,7 +58,7 @@ describe('whoever writes roles', () => {
     )
   })
 
-  it('is told of every piece that is missing, and of roles that could not be looked at', async () => {
+  it('gets every missing rule in the error, and the roles that could not be resolved', async () => {
     await using server = await startWith(getMaps)
     await server.write('POST', `${base}/clusterrolebindings`, {
       ...bindingTo('ClusterRole', 'gone'),
@@ -82,7 +82,7 @@ describe('whoever writes roles', () => {
     ])
   })
 
-  it('cannot add to them by update or patch, but may do what the garbage collector does', async () => {
+  it("cannot add rules by update or patch, but may make the garbage collector's changes", async () => {
     await using server = await startWith(getMaps)
     await server.write('POST', roles, { metadata: { name: 'big' }, rules: [getSecrets] })
     const patch = (body: unknown) =>
@@ -93,14 +93,14 @@ describe('whoever writes roles', () => {
     assert.equal((await patch({ rules: [getMaps] })).status, 200)
   })
 
-  it('may give everything away when he may escalate', async () => {
+  it('may grant everything with permission to escalate', async () => {
     await using server = await startWith({ verbs: ['escalate'], apiGroups: [group], resources: ['roles'] })
     const body = { metadata: { name: 'big' }, rules: [getSecrets] }
     assert.equal((await server.sendAs(jane, 'POST', roles, body)).status, 201)
     assert.equal((await server.sendAs(jane, 'POST', `${base}/clusterroles`, body)).status, 403)
   })
 
-  it('needs every right there is to gather rules', async () => {
+  it('needs all permissions for an aggregation rule', async () => {
     await using server = await startWith(getMaps)
     const aggregationRule = { clusterRoleSelectors: [{ matchLabels: { a: 'b' } }] }
     const { body } = await server.sendAs(jane, 'POST', `${base}/clusterroles`, {
@@ -113,15 +113,15 @@ describe('whoever writes roles', () => {
     )
   })
 
-  it('hears of a rule without verbs that it is invalid', async () => {
+  it('gets a validation error for a rule without verbs', async () => {
     await using server = await startWith(getMaps)
     const rules = [{ verbs: [], apiGroups: [''], resources: ['secrets'] }]
     assert.equal((await server.sendAs(jane, 'POST', roles, { metadata: { name: 'x' }, rules })).status, 422)
   })
 })
 
-describe('whoever writes bindings', () => {
-  it('cannot bind roles that have more than he has', async () => {
+describe('a user who writes bindings', () => {
+  it('cannot bind roles with more than their own permissions', async () => {
     await using server = await startWith(getMaps)
     const admin = await server.sendAs(jane, 'POST', bindings, bindingTo('ClusterRole', 'cluster-admin'))
     assert.equal(admin.status, 403)
@@ -133,14 +133,14 @@ describe('whoever writes bindings', () => {
     assert.equal((await server.sendAs(jane, 'POST', bindings, bindingTo('Role', 'maps'))).status, 201)
   })
 
-  it('cannot bind a role before it is there', async () => {
+  it('cannot bind a role that does not exist', async () => {
     await using server = await startWith(getMaps)
     const { status, body } = await server.sendAs(jane, 'POST', bindings, bindingTo('Role', 'gone'))
     assert.equal(status, 404)
     assert.equal(body.message, `rolebindings.${group} "gone" not found`)
   })
 
-  it('may bind what he may bind', async () => {
+  it('may bind the roles that they have permission to bind', async () => {
     const bind = { verbs: ['bind'], apiGroups: [group], resources: ['clusterroles'], resourceNames: ['edit'] }
     await using server = await startWith(bind)
     const edit = await server.sendAs(jane, 'POST', bindings, bindingTo('ClusterRole', 'edit'))
@@ -149,7 +149,7 @@ describe('whoever writes bindings', () => {
     assert.equal((await server.sendAs(jane, 'POST', `${base}/clusterrolebindings`, admin)).status, 403)
   })
 
-  it('cannot add a subject to a binding of a role beyond his own', async () => {
+  it('cannot add a subject to a binding of a role with more permissions', async () => {
     await using server = await startWith(getMaps)
     await server.write('POST', bindings, bindingTo('ClusterRole', 'cluster-admin'))
     const body = { subjects: [{ kind: 'User', name: 'jane', apiGroup: group }] }

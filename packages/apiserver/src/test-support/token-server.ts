@@ -10,7 +10,7 @@ import { createApiServer } from '../server.ts'
 export interface Answer {
   readonly status: number
   readonly headers: WireHeaders
-  // biome-ignore lint/suspicious/noExplicitAny: whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: responses of all kinds
   readonly body: any
 }
 
@@ -74,19 +74,19 @@ export async function startTestServer(
   return {
     world,
     send,
-    /** As `send`, for other encodings than JSON. */
+    /** As `send`, for encodings other than JSON. */
     async sendBytes(method: string, path: string, body: Uint8Array, headers: WireHeaders) {
       const request = { method, path, query: '', headers, body, peer: administrator, signal: group.signal }
       const answer = await world.run(server.handler(request))
       return { status: answer.status, body: answer.body as Uint8Array }
     },
-    /** Makes an object; throws when the server does not. */
+    /** Creates an object; throws when the server rejects it. */
     async create(url: string, body: unknown): Promise<Record<string, JsonObject>> {
       const answer = await send('POST', url, { body })
       if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
       return answer.body
     },
-    /** Sends a request with nothing but a bearer token. */
+    /** Sends a request with only a bearer token. */
     withToken: (
       token: string,
       method = 'POST',

@@ -14,7 +14,7 @@ export function admit<W extends Admitted<W>>({ ports, attributes, generated, obj
   return ports.admission.validate(shown)
 }
 
-/** Notes in `metadata.managedFields` who wrote which fields. */
+/** Records in `metadata.managedFields` which manager wrote which fields. */
 export function trackManagedFields(write: Write): void {
   const { ports, endpoint, object, old, options, operation } = write
   const tracked = ports.fieldManagers.of(endpoint).update({

@@ -1,8 +1,7 @@
 import * as field from '@coxswain/apimachinery/field'
 import { newConflict, newInvalid } from '@coxswain/apimachinery/status'
 import type { WireResponse } from '@coxswain/wire'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions, type WriteOptions } from '../request/write-options.ts'
 import { changeStored } from './change-stored.ts'
@@ -13,7 +12,7 @@ import { pipelines } from './pipeline.ts'
 import type { WritePorts } from './ports.ts'
 import { createWrite } from './write.ts'
 
-/** Server-side apply: the body is what the manager wants, and all it wants. */
+/** Server-side apply: the body is the manager's complete configuration. */
 export async function handleApply(
   ports: WritePorts,
   context: ResourceContext,
@@ -44,7 +43,7 @@ export async function handleApply(
   return view.object(200, await changeStored(write, pipelines.apply))
 }
 
-/** Who applies has to say who it is. Throws a 422. */
+/** An apply must name its field manager. Throws a 422. */
 export function requireManager({ namedManager }: WriteOptions): void {
   if (namedManager) return
   throw newInvalid({ group: 'meta.k8s.io', kind: 'PatchOptions' }, '', [

@@ -17,7 +17,7 @@ import type { RequestContext } from '../request/context.ts'
 const jsonTypes = ['application/json', 'application/yaml']
 const builtinTypes = [...jsonTypes, protobufMediaType]
 
-/** Reads the body by its content type. Throws a 400, 413 or 415. */
+/** Parses the body by its content type. Throws a 400, 413 or 415. */
 export function readBody(
   context: RequestContext,
   { protobuf, mergesRepeated }: BodyConventions,
@@ -27,7 +27,7 @@ export function readBody(
   const body = bytesOf(context)
   const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
   const accepted = protobuf ? builtinTypes : jsonTypes
-  // The words are the same for custom resources: the list is the server's, not the resource's.
+  // The message is the same for custom resources: the list is the server's, not the resource's.
   if (!accepted.includes(type)) throw newUnsupportedMediaType(builtinTypes)
   if (type === 'application/yaml') return readYamlBody(body, context.yamlProblems)
   if (type === protobufMediaType) return readProtobufBody(body, kind)
@@ -54,7 +54,7 @@ function readYamlBody(bytes: Uint8Array, known: readonly string[] = []): Decoded
   throw newBadRequest('error decoding YAML: the body is not an object')
 }
 
-/** Unknown fields of protobuf are dropped without a word, as upstream does. */
+/** Unknown fields of protobuf are dropped silently, as upstream does. */
 function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): DecodedBody {
   try {
     return { object: builtinProtobuf.decode(bytes, kind), duplicates: [] }
@@ -64,7 +64,7 @@ function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): Dec
   }
 }
 
-/** As `readJsonBody`, with the kind that was expected and the beginning of what came. */
+/** As `readJsonBody`; errors have the expected kind and the beginning of the body. */
 function readTypedBody(bytes: Uint8Array, kind: string, mergeRepeated: boolean): DecodedBody {
   try {
     return readJsonBody(bytes, mergeRepeated)

@@ -6,7 +6,7 @@ import { metadataOf } from './metadata.ts'
 import { runSteps, type Step } from './step.ts'
 import type { Write } from './write.ts'
 
-/** Takes the present object through the steps into the store, again whenever somebody else was faster; `begin` comes before each attempt. */
+/** Runs the steps for the present object and stores it, again whenever a concurrent write changed it; `begin` is called before each attempt. */
 export function changeStored<W extends Write>(
   write: W,
   steps: readonly Step<W>[],
@@ -35,7 +35,7 @@ function outcomeOf({ endpoint, object, claim }: Write): UpdateOutcome {
   return claim ? { type: 'put', object, claim } : { type: 'put', object }
 }
 
-/** Whether an object that is being deleted has nothing left to wait for. */
+/** Whether a terminating object has nothing left to wait for. */
 function isFinished({ resource }: Endpoint, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object)
   if (deletionTimestamp === undefined || finalizers?.length || deletionGracePeriodSeconds) return false

@@ -7,13 +7,12 @@ import {
   optimisticLockMessage,
   type StatusError,
 } from '@coxswain/apimachinery/status'
-import type { Endpoint } from '../registry/registry.ts'
-import type { ServedResource } from '../registry/served-resource.ts'
+import type { Endpoint, ServedResource } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { metadataOf } from './metadata.ts'
 import type { Write } from './write.ts'
 
-/** The body has to be about the object of the path. Throws a 400. */
+/** The body must name the object of the path. Throws a 400. */
 export function checkName({ context, object }: Pick<Write, 'context' | 'object'>): void {
   requireName(context, metadataOf(object).name)
 }
@@ -29,7 +28,7 @@ export function requireName({ info }: ResourceContext, name: string | undefined)
   throw newBadRequest(`the name of the object (${name}) does not match the name on the URL (${info.name})`)
 }
 
-/** A stale version is a conflict in the words every client knows. */
+/** The 409 for a stale resourceVersion, with the message that clients know. */
 export function checkVersion({ endpoint, expected, old }: Write): void {
   const { resourceVersion, name = '' } = metadataOf(old!)
   if (expected.resourceVersion && expected.resourceVersion !== resourceVersion)
@@ -44,7 +43,7 @@ export function checkUid({ endpoint, expected, old }: Write): void {
   throw storageConflict(endpoint, old!, detail)
 }
 
-/** A 409 in the words of upstream's store. */
+/** A 409 with the message of upstream's store. */
 export function storageConflict({ resource }: Endpoint, current: JsonObject, detail: string): StatusError {
   const { name = '', namespace } = metadataOf(current)
   const key = ['/registry', resource.storageFolder, ...(namespace ? [namespace] : []), name].join('/')
@@ -55,7 +54,7 @@ export function storageConflict({ resource }: Endpoint, current: JsonObject, det
   )
 }
 
-/** Throws a 422 when a kind that needs a version to be updated gets none. */
+/** Throws a 422 when a kind that requires a resourceVersion for updates gets none. */
 export function requireVersion({ resource }: Endpoint, version: string | undefined, name: string): void {
   if (version || resource.strategy.unconditionalUpdate !== false) return
   throw newInvalid({ group: resource.info.group, kind: resource.info.resource }, name, [
@@ -63,7 +62,7 @@ export function requireVersion({ resource }: Endpoint, version: string | undefin
   ])
 }
 
-/** Throws a 409 when the client's uid or version is not the object's. */
+/** Throws a 409 when the client's uid or resourceVersion is not the object's. */
 export function checkPreconditions(
   resource: ServedResource,
   current: JsonObject,

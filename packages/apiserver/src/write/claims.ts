@@ -2,7 +2,7 @@ import type { Operation } from '@coxswain/storage'
 import type { ClaimOperation } from '@coxswain/strategies'
 import { encodeStored } from '../cache/stored-object.ts'
 
-/** What a claim writes beside its object, as the store takes it. */
+/** The store conditions and operations of a claim. */
 export function storeOperations(operations: readonly ClaimOperation[] = []): Operation[] {
   return operations.map(operation =>
     operation.type === 'put'

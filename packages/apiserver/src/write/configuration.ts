@@ -2,8 +2,7 @@ import { isMachineryError } from '@coxswain/apimachinery/errors'
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { newBadRequest, newRequestEntityTooLarge } from '@coxswain/apimachinery/status'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
+import { apiVersionOf, type Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
 import { bytesOf } from './body.ts'
@@ -13,18 +12,18 @@ import { metadataOf } from './metadata.ts'
 import { splitYamlProblem } from './receive.ts'
 import type { Write } from './write.ts'
 
-/** A write whose object is the present one with a manager's configuration applied. */
+/** A write that applies a manager's configuration to the present object. */
 export interface ApplyWrite extends Write {
   readonly configuration: Configuration
 }
 
 export interface Configuration {
   readonly patch: JsonObject
-  /** What strict decoding has against its text. */
+  /** Strict decoding errors of its text. */
   readonly problems: readonly string[]
 }
 
-/** Makes what the manager's configuration leaves the body of the write. Throws a 409 when other managers own its fields. */
+/** Merges the manager's configuration into the body of the write. Throws a 409 when other managers own its fields. */
 export function mergeConfiguration(write: ApplyWrite): void {
   const { ports, context, endpoint, options, configuration, old } = write
   const object = ports.fieldManagers.of(endpoint).apply({
@@ -37,7 +36,7 @@ export function mergeConfiguration(write: ApplyWrite): void {
   write.body = { object: object as JsonObject, duplicates: [] }
 }
 
-/** Keys that stand in the configuration twice are a mistake that strict field validation rejects. */
+/** Duplicate keys in the configuration, which strict field validation rejects. */
 export function reportRepeatedKeys({ context, configuration, options }: ApplyWrite): void {
   const { fieldValidation } = options
   if (fieldValidation === 'Ignore') return

@@ -26,7 +26,7 @@ export async function handleCreate(
   return view.object(201, await createObject(write, pipelines.create))
 }
 
-/** Takes a write through the steps of a create, the last of which stores its object. */
+/** Runs the steps of a create, the last of which stores the object. */
 export async function createObject<W extends Write>(
   write: W,
   steps: readonly Step<W>[],

@@ -5,8 +5,7 @@ import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { createMatcher } from '../read/matcher.ts'
 import { builtinBodies } from '../registry/builtin-conventions.ts'
 import { unregisteredKind } from '../registry/decode-errors.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey, ttlOf } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, ttlOf } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseListOptions, validateListOptions } from '../request/list-options.ts'
 import { readInteger } from '../request/query.ts'
@@ -23,7 +22,7 @@ import { runSteps, type Step } from './step.ts'
 const attempts = 100
 const deleteOptionsKind = { apiVersion: 'v1', kind: 'DeleteOptions' }
 
-/** What became of an object that was to be deleted. */
+/** The outcome of a deletion. */
 export type Deleted =
   | { readonly gone: true; readonly object: StoredObject }
   /** It waits for its finalizers or its grace period. */
@@ -65,7 +64,7 @@ export async function handleDeleteCollection(
   const matcher = createMatcher(endpoint, listOptions)
   const page = await ports.reader.readPage(context, endpoint, { options: listOptions, matcher })
   const deleted: StoredObject[] = []
-  // The page may be the cache's own list, from which what is deleted goes.
+  // The page may be the cache's own list, from which deleted objects are removed.
   for (const object of [...page.objects]) {
     const { namespace, name } = object
     const request = { context, endpoint, namespace, name, options }
@@ -108,7 +107,7 @@ function readDeleteOptions(context: ResourceContext): DeleteOptions {
   })
 }
 
-/** Deletes an object, or marks it for deletion; again from the top whenever somebody else has changed it. */
+/** Deletes an object, or marks it for deletion; again from the start when a concurrent write changed it. */
 export async function deleteObject(
   ports: DeletePorts,
   request: DeletionRequest,
@@ -154,16 +153,16 @@ export async function deleteObject(
     const present: { modRevision: number; value: Uint8Array } | undefined = result.present[0]
     current = present && new StoredObject(key, namespace, name, present.modRevision, present.value)
   }
-  throw newConflict(resource.info, name, 'the object changes too fast to be deleted')
+  throw newConflict(resource.info, name, 'the object kept changing, please try again')
 }
 
-/** Whether a kind that dies gracefully has no time left, and nothing else to wait for. */
+/** Whether a kind with graceful deletion has no time left, and nothing else to wait for. */
 function isOver({ resource }: Endpoint, marked: JsonObject): boolean {
   const { finalizers, deletionGracePeriodSeconds } = metadataOf(marked)
   return Boolean(resource.strategy.gracePeriod) && !finalizers?.length && deletionGracePeriodSeconds === 0
 }
 
-/** Takes an object that is marked out of the store; undefined when somebody has changed or removed it meanwhile. */
+/** Removes a marked object from the store; undefined when a concurrent write changed or removed it. */
 async function remove({ store, cache }: StorePorts, object: StoredObject): Promise<StoredObject | undefined> {
   const result = await store.transact({
     conditions: [{ key: object.key, modRevision: object.revision }],

@@ -11,13 +11,13 @@ import { metadataOf } from './metadata.ts'
 import type { WritePorts } from './ports.ts'
 import type { Admitted } from './write.ts'
 
-/** Who deletes an object, and what is known of their request. */
+/** The user who deletes an object, and the rest of their request. */
 export type Deleter = Pick<ResourceContext, 'user'> & Partial<ResourceContext>
 
 /** What a deletion needs of the server. */
 export type DeletePorts = Pick<WritePorts, 'env' | 'store' | 'cache' | 'admission'>
 
-/** An object that is to be deleted. */
+/** An object to delete. */
 export interface DeletionRequest {
   readonly context: Deleter
   readonly endpoint: Endpoint
@@ -29,9 +29,9 @@ export interface DeletionRequest {
 /** One attempt to delete an object; the steps of its pipeline read and change it. */
 export interface Deletion extends Admitted<Deletion>, DeletionRequest {
   readonly ports: DeletePorts
-  /** The present object as it is stored; `object` is the same in the endpoint's version. */
+  /** The present object as stored; `object` is the same in the endpoint's version. */
   readonly old: JsonObject
-  /** The object as it waits for its finalizers or its grace period; undefined when nothing holds it. */
+  /** The object marked for deletion, while it waits for its finalizers or its grace period; undefined when nothing holds it. */
   marked: JsonObject | undefined
 }
 
@@ -82,7 +82,7 @@ export function convertDeleted(deletion: Deletion): Promise<void> | void {
 const orphanFinalizer = 'orphan'
 const foregroundFinalizer = 'foregroundDeletion'
 
-/** Decides whether the object waits for its end, and until when. */
+/** Decides whether the object has to wait, and until when. */
 export function markForDeletion(deletion: Deletion): void {
   deletion.marked = mark(deletion)
 }
@@ -98,7 +98,7 @@ function mark({ ports, endpoint, old, options }: Deletion): JsonObject | undefin
     if (policy === 'Foreground') finalizers.add(foregroundFinalizer)
   }
   const isPending = metadataOf(old).deletionTimestamp !== undefined
-  // Once it is marked, only the client's own word shortens the time.
+  // Once it is marked, only an explicit grace period of the client shortens the time.
   const grace = isPending
     ? (options.gracePeriodSeconds ?? metadataOf(old).deletionGracePeriodSeconds ?? 0)
     : (strategy.gracePeriod?.(old, options.gracePeriodSeconds) ?? 0)

@@ -3,15 +3,14 @@ import { newConflict, newNotFound, optimisticLockMessage } from '@coxswain/apima
 import type { Claim } from '@coxswain/strategies'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage, parseServed } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey, ttlOf } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, ttlOf } from '../registry/registry.ts'
 import { storeOperations } from './claims.ts'
 import type { StorePorts } from './ports.ts'
 
-/** What an update makes of the present object. */
+/** What an update does with the present object. */
 export type UpdateOutcome =
   | { readonly type: 'put'; readonly object: JsonObject; readonly claim?: Claim }
-  /** Remove it: its last finalizer is gone. `object` is what the client gets to see. */
+  /** Delete it: its last finalizer was removed. `object` is the response. */
   | { readonly type: 'delete'; readonly object: JsonObject }
 
 export interface GuaranteedUpdate {
@@ -19,9 +18,9 @@ export interface GuaranteedUpdate {
   readonly namespace: string
   readonly name: string
   readonly dryRun: boolean
-  /** Whether a lost race is the client's business: it named the version it changes. Asked after each `change`. */
+  /** Whether a lost race is a conflict: the client set the resourceVersion it changes. Called after each `change`. */
   readonly conditional: () => boolean
-  /** Called with a copy of the present object, again whenever somebody else was faster. Throws to give up. */
+  /** Called with a copy of the present object, again after each lost race. Throws to give up. */
   readonly change: (current: JsonObject) => Promise<UpdateOutcome>
 }
 
@@ -38,7 +37,7 @@ function isSame(current: StoredObject, bytes: Uint8Array, object: JsonObject): b
   })
 }
 
-/** Writes what `change` returns if the object is still the one it was given, else tries again. */
+/** Writes what `change` returns if the object is still the one it was called with; otherwise tries again. */
 export async function guaranteedUpdate(
   { store, cache }: StorePorts,
   update: GuaranteedUpdate,
@@ -65,7 +64,7 @@ export async function guaranteedUpdate(
       })
       if (result.committed || outcome.claim) await cache.waitFor(result.revision)
       if (result.committed) return new StoredObject(key, namespace, name, result.revision, bytes)
-      // Only the claim has failed: that is no business of the client's.
+      // Only the claim failed, which is not a conflict of the client's.
       if (result.present[0]?.modRevision === current.revision) continue
       current = fromPresent(result.present[0])
     } else {

@@ -9,8 +9,7 @@ import {
   validateObjectMeta,
   validateObjectMetaUpdate,
 } from '@coxswain/apimachinery/validation'
-import type { Endpoint } from '../registry/registry.ts'
-import { ownerGroup } from '../registry/served-resource.ts'
+import { type Endpoint, ownerGroup } from '../registry/registry.ts'
 import { metadataOf } from './metadata.ts'
 import type { Write } from './write.ts'
 
@@ -28,7 +27,7 @@ export function dedupeAdmittedOwners(write: Write): void {
   dropRepeatedOwners(write, ' after mutating admission happens')
 }
 
-/** An owner that stands there twice is kept once, and the client is told. */
+/** Removes duplicate owner references, with a warning. */
 function dropRepeatedOwners({ context, object }: Write, when: string): void {
   const metadata = metadataOf(object)
   const owners = metadata.ownerReferences
@@ -47,7 +46,7 @@ function dropRepeatedOwners({ context, object }: Write, when: string): void {
   )
 }
 
-/** The path's namespace goes into the object; another one there is a mistake, and no matter where there are none. */
+/** Sets the path's namespace; another one in the object is an error, and is dropped for cluster-scoped kinds. */
 export function placeInNamespace({ context, endpoint, object }: Write): void {
   placeAt(endpoint, object, context.info.namespace)
 }
@@ -85,7 +84,7 @@ export function prepareForCreate(write: Write): Promise<void> | void {
   return resource.strategy.prepareForCreate?.(object, strategyContext)
 }
 
-/** A status that has an endpoint of its own begins empty, in the form the kind's type gives it. */
+/** A status with a subresource of its own begins empty, in the form of the kind's type. */
 function resetStatus(endpoint: Endpoint, object: JsonObject): void {
   const { resource } = endpoint
   if (!hasStatus(endpoint) || resource.strategy.statusOnCreate === 'keep') return
@@ -94,7 +93,7 @@ function resetStatus(endpoint: Endpoint, object: JsonObject): void {
   if (status !== undefined) object.status = deepClone(status)
 }
 
-/** Takes what the object needs of pools that objects share; writes of subresources take nothing. */
+/** Claims entries of shared pools for the object; writes of subresources claim nothing. */
 export function claim(write: Write): Promise<void> | void {
   const { endpoint, object, old, strategyContext } = write
   const { strategy } = endpoint.resource
@@ -110,7 +109,7 @@ export function claim(write: Write): Promise<void> | void {
   })
 }
 
-/** Whether a write goes through a subresource that changes a part of the object. */
+/** Whether a write is of a subresource that changes a part of the object. */
 function isPartial({ endpoint, subresource }: Write): boolean {
   return subresource === 'status' || endpoint.resource.strategy.subresources?.[subresource] !== undefined
 }
@@ -125,7 +124,7 @@ export function prepareForUpdate(write: Write): Promise<void> | void {
   else return prepareWhole(write, old!)
 }
 
-/** The status stays as it was where it has an endpoint of its own. */
+/** Keeps the old status when it is a subresource. */
 function prepareWhole({ endpoint, object, strategyContext }: Write, old: JsonObject): Promise<void> | void {
   if (hasStatus(endpoint)) {
     if (old.status === undefined) delete object.status
@@ -141,7 +140,7 @@ function countGeneration(endpoint: Endpoint, object: JsonObject, old: JsonObject
     metadataOf(object).generation = (metadataOf(old).generation ?? 0) + 1
 }
 
-/** Only the status changes, and what the resource lets such a write change of the metadata. */
+/** Changes only the status, and the metadata that the resource allows such a write to change. */
 function prepareStatus({ endpoint, object, strategyContext }: Write, old: JsonObject): void {
   const { status } = object
   const metadata = endpoint.resource.statusMetadata(object, old)
@@ -157,7 +156,7 @@ function dropUndefined(object: JsonObject): JsonObject {
   return object
 }
 
-/** What a client leaves out stays as it was; what it changes is judged by validation. */
+/** Metadata that a client omits is kept; validation checks what it changes. */
 const carriedMetadata = [
   'uid',
   'creationTimestamp',
@@ -182,12 +181,12 @@ function hasChangedSpec(endpoint: Endpoint, object: JsonObject, old: JsonObject)
   return false
 }
 
-/** The version is the server's to give. */
+/** Only the server sets resourceVersion. */
 export function keepVersion({ object, old }: Write): void {
   metadataOf(object).resourceVersion = metadataOf(old!).resourceVersion!
 }
 
-/** Throws a 422 with everything that is wrong with the object; of a status update, with its status. */
+/** Throws a 422 with all errors of the object; for a status update, of its status. */
 export function validate({ endpoint, object, old, strategyContext: context, subresource }: Write): void {
   const { resource } = endpoint
   const { strategy, info } = resource
@@ -216,7 +215,7 @@ export function validate({ endpoint, object, old, strategyContext: context, subr
     throw newInvalid({ group: ownerGroup(info), kind: info.kind }, metadata.name ?? '', errors)
 }
 
-/** Tells the client what is unwise about the object. */
+/** Sends the strategy's warnings about the object. */
 export function warn({ context, endpoint, object, old, subresource }: Write): void {
   const { warnings, statusWarnings = warnings } = endpoint.resource.strategy
   const texts = old && subresource === 'status' ? statusWarnings?.(object, old) : warnings?.(object, old)

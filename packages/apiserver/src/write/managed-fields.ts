@@ -3,8 +3,7 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
 import type { Clock } from '@coxswain/kit'
 import { convertForServing } from '../registry/convert.ts'
-import type { Endpoint, Registry } from '../registry/registry.ts'
-import { apiVersionOf, type ServedResource } from '../registry/served-resource.ts'
+import { apiVersionOf, type Endpoint, type Registry, type ServedResource } from '../registry/registry.ts'
 
 /** What field managers need of the server. */
 export interface FieldManagerPorts {
@@ -12,10 +11,10 @@ export interface FieldManagerPorts {
   readonly registry: Registry
 }
 
-/** The keepers of `metadata.managedFields`, one for each resource at each version. */
+/** The field managers, one per resource and version. */
 export class FieldManagers {
   readonly #ports: FieldManagerPorts
-  /** An endpoint is made anew whenever its resource changes. */
+  /** An endpoint is created anew whenever its resource changes. */
   readonly #managers = new WeakMap<Endpoint, FieldManager>()
 
   constructor(ports: FieldManagerPorts) {
@@ -32,7 +31,7 @@ export class FieldManagers {
   }
 }
 
-/** The resources that show the same objects, in whatever group. */
+/** The resources that serve the same objects, in any group. */
 function siblingsOf(registry: Registry, resource: ServedResource): ServedResource[] {
   const others = [...registry.resources()].filter(({ cache }) => cache === resource.cache)
   return others.includes(resource) ? others : [resource]

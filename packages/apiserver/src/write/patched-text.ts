@@ -4,8 +4,8 @@ import { jsonPatch, mergePatch } from '../registry/media-types.ts'
 import type { Endpoint } from '../registry/registry.ts'
 
 /**
- * What a patch leaves, as messages quote it: objects that the patch goes into or brings have their members sorted, all
- * others have them in the order of their Go types. `patched` is the answer for patches of other types.
+ * The result of a patch, as messages quote it: objects that the patch changes or adds have sorted members, all
+ * others have them in the order of their Go types. `patched` is the result for patches of other types.
  */
 export function patchedText(
   endpoint: Endpoint,
@@ -40,7 +40,7 @@ function sortDeep(value: unknown): unknown {
   return Object.fromEntries(members.sort(byName))
 }
 
-/** The value with the objects sorted that lie on the way to one of the paths. */
+/** The value with sorted members in the objects on the way to one of the paths. */
 function sortAlong(value: unknown, paths: readonly (readonly string[])[]): unknown {
   if (paths.length === 0 || typeof value !== 'object' || value === null) return value
   const below = (name: string) =>

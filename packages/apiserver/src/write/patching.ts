@@ -26,24 +26,24 @@ import { patchedText } from './patched-text.ts'
 import { decode } from './receive.ts'
 import type { Write } from './write.ts'
 
-/** A write whose object is the present one with a patch applied. */
+/** A write that applies a patch to the present object. */
 export interface PatchWrite extends Write {
   readonly patch: Patch
 }
 
-/** A patch that has been read. */
+/** A parsed patch. */
 export interface Patch {
   /** Its media type. */
   readonly type: string
-  /** Makes the patched object out of the present one. */
+  /** Applies the patch to the present object. */
   readonly apply: (current: JsonObject) => unknown
   /** As sent. */
   readonly value: unknown
-  /** What strict decoding has against the patch itself. */
+  /** Strict decoding errors of the patch itself. */
   readonly problems: readonly string[]
 }
 
-/** Makes the patched object the body of the write. Throws a 422 when the patch does not fit. */
+/** Makes the patched object the body of the write. Throws a 422 when the patch does not apply. */
 export function patchObject(write: PatchWrite): void {
   const { patch, endpoint, old } = write
   const patched = runPatch(patch, old!)
@@ -53,7 +53,7 @@ export function patchObject(write: PatchWrite): void {
   write.body = { object: patched, duplicates: [], patchProblems: patch.problems }
 }
 
-/** As `decode`; what the patch leaves behind cannot be read as the kind: the patch is to blame. Throws a 422. */
+/** As `decode`; throws a 422, since the patch is the cause when its result cannot be decoded. */
 export function decodePatched(write: PatchWrite): void {
   const body = write.body!
   try {
@@ -64,14 +64,14 @@ export function decodePatched(write: PatchWrite): void {
   }
 }
 
-/** The object's version is what the client expects: one that the patch has not changed is the present one. */
+/** The resourceVersion that the client expects: the present one, unless the patch sets another. */
 export function expectPatchedVersion(write: PatchWrite): void {
   const { resourceVersion } = metadataOf(write.object)
   write.expected = { resourceVersion }
   write.conditional = resourceVersion !== metadataOf(write.old!).resourceVersion
 }
 
-/** What a message quotes of a patch, and how it puts the decoder's error. */
+/** What a message quotes of a patch, and how it phrases the decoder's error. */
 function describe({ context, endpoint, patch, old }: PatchWrite, patched: JsonObject, error: string): Quoted {
   if (patch.type === strategicPatch) return { value: goPrint(patch.value), detail: inConverterWords(error) }
   const sent = { type: patch.type, body: bytesOf(context) }
@@ -90,7 +90,7 @@ function inOrderOfNames(value: unknown): unknown {
   return Object.fromEntries(names.map(name => [name, inOrderOfNames(value[name])]))
 }
 
-/** Reads a patch. Throws a 400 or 413. */
+/** Parses a patch. Throws a 400 or 413. */
 export function compilePatch(schema: Schema, type: string, body: Uint8Array): Patch {
   try {
     const { value, duplicates } = readJson(body)
@@ -131,7 +131,7 @@ export function compilePatch(schema: Schema, type: string, body: Uint8Array): Pa
   }
 }
 
-/** A copy of the present object with the patch applied. Throws a 422 when it does not fit. */
+/** A copy of the present object with the patch applied. Throws a 422 when the patch does not apply. */
 export function runPatch(patch: Patch, current: JsonObject): JsonObject {
   let patched: unknown
   try {
@@ -141,7 +141,7 @@ export function runPatch(patch: Patch, current: JsonObject): JsonObject {
     if (isMachineryError(error)) throw unprocessable()
     throw error
   }
-  if (!isObject(patched)) throw newBadRequest('the patch leaves no object')
+  if (!isObject(patched)) throw newBadRequest('the patched document is not an object')
   return patched
 }
 
@@ -159,7 +159,7 @@ function asPatchError(error: unknown, quote: (message: string) => Quoted): unkno
   return newInvalid({ group: '', kind: '' }, '', [field.invalid(field.Path.of('patch'), value, detail)])
 }
 
-/** Go's kinds of JSON values, by the names that its JSON decoder has for them. */
+/** Go's names for JSON value types, by those of its JSON decoder. */
 const goKinds: Readonly<Record<string, string>> = {
   array: 'slice',
   bool: 'bool',
@@ -169,8 +169,8 @@ const goKinds: Readonly<Record<string, string>> = {
 }
 
 /**
- * Upstream does not decode what a strategic merge patch leaves: it converts maps into structs, and says about a wrong type
- * something else than its JSON decoder does.
+ * Upstream does not decode the result of a strategic merge patch: it converts maps into structs, with other
+ * messages about wrong types than its JSON decoder.
  */
 function inConverterWords(error: string): string {
   const pattern = /^json: cannot unmarshal (\w+)( \S+)? into Go struct field \S+ of type (\S+)$/

@@ -20,7 +20,7 @@ import type { Step } from './step.ts'
 import { storeApplied, storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
 
-/** Deletions pass these too. */
+/** Steps that deletions have too. */
 const admission = {
   mutate: { name: 'mutating admission', run: mutate },
   admit: { name: 'validating admission', run: admit },
@@ -50,7 +50,7 @@ type StepId =
   | 'storeNew'
   | 'storeApplied'
 
-/** The steps of creates and updates, with the names that documentation has for them. */
+/** The steps of creates and updates, with the names that the documentation uses. */
 export const steps: Readonly<Record<StepId, Step<Write>>> = {
   receiveBody: { name: 'read body', run: receiveBody },
   decode: { name: 'decode', run: decode },
@@ -99,11 +99,11 @@ const deleteSteps = {
 
 const received: readonly Step<Write>[] = [steps.receiveBody, steps.decode, steps.applyDefaults]
 
-/** From admission to validation: what every changed object goes through, whatever changed it. */
+/** From admission to validation: the same for every changed object. */
 const admitted: readonly Step<Write>[] = [steps.mutate, steps.dedupeAdmittedOwners, steps.applyDefaultsAgain]
 const checked: readonly Step<Write>[] = [steps.validate, steps.warn, steps.admit]
 const createdObject: readonly Step<Write>[] = [...admitted, steps.prepareForCreate, steps.claim, ...checked]
-/** For objects that no admission plug-in has changed. */
+/** For objects that admission plug-ins have not changed. */
 export const changedObject: readonly Step<Write>[] = [
   steps.claim,
   steps.prepareForUpdate,
@@ -112,7 +112,7 @@ export const changedObject: readonly Step<Write>[] = [
   steps.warn,
 ]
 const changed: readonly Step<Write>[] = [...admitted, ...changedObject, steps.admit]
-/** What an update does with an object that the client has sent as a whole. */
+/** The steps of an update with a complete object from the client. */
 export const replacedObject: readonly Step<Write>[] = [
   steps.dedupeOwners,
   steps.trackManagedFields,
@@ -128,9 +128,9 @@ const createReceived: readonly Step<Write>[] = [
 
 export interface Pipelines {
   readonly create: readonly Step<Write>[]
-  /** An update of an object that does not exist yet, for kinds that are created so. */
+  /** An update of an object that does not exist yet, for kinds that allow create on update. */
   readonly createReceived: readonly Step<Write>[]
-  /** What an update does once. */
+  /** The steps of an update that run once. */
   readonly receive: readonly Step<Write>[]
   readonly update: readonly Step<Write>[]
   readonly patch: readonly Step<PatchWrite>[]
@@ -138,13 +138,13 @@ export interface Pipelines {
   /** An apply of an object that does not exist yet. */
   readonly applyNew: readonly Step<ApplyWrite>[]
   readonly delete: readonly Step<Deletion>[]
-  /** A deletion that admission has seen as something else, such as an eviction. */
+  /** A deletion that admission has seen as another request, such as an eviction. */
   readonly deleteAdmitted: readonly Step<Deletion>[]
 }
 
 /**
- * The steps of every write, first to last. What stands in `update`, `patch`, `apply` and `delete` is done with the present
- * object, and again from the top whenever somebody else has changed it before it is stored.
+ * The steps of every write, first to last. Those of `update`, `patch`, `apply` and `delete` run with the present
+ * object, and again from the start when a concurrent write changes it before it is stored.
  */
 export const pipelines: Pipelines = {
   create: [...received, ...createReceived],
@@ -186,7 +186,7 @@ export const pipelines: Pipelines = {
   deleteAdmitted: [deleteSteps.check, deleteSteps.mark],
 }
 
-/** A version of 0 stands for any. */
+/** A resourceVersion of 0 means any. */
 function ignoreZeroVersion({ object }: Write): void {
   if (metadataOf(object).resourceVersion === '0') delete metadataOf(object).resourceVersion
 }

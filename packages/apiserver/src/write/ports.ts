@@ -6,7 +6,7 @@ import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Reader } from '../read/read.ts'
 import type { FieldManagers } from './managed-fields.ts'
 
-/** What it takes to change the store so that later reads see it. */
+/** What is needed to change the store so that later reads see it. */
 export interface StorePorts {
   readonly store: Store
   readonly cache: WatchCache
@@ -15,14 +15,14 @@ export interface StorePorts {
 /** What writes need of the server. */
 export interface WritePorts extends StorePorts {
   readonly env: Env
-  /** Shows clients what was written. */
+  /** Encodes the response for the client. */
   readonly reader: Reader
   readonly admission: Admission
   readonly fieldManagers: FieldManagers
-  /** What RBAC grants, for rules that guard against escalation. */
+  /** What RBAC grants, for checks against privilege escalation. */
   readonly grants: GrantReader
   /** CIDRs of service addresses, one per IP family, the default family first. */
   readonly serviceRanges: readonly string[]
-  /** Verifies the signatures of certificate requests. @default none is accepted */
+  /** Verifies the signatures of certificate requests. @default all are rejected */
   readonly verifySignature: StrategyContext['verifySignature']
 }

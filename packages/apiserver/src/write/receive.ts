@@ -6,15 +6,15 @@ import { kindOf, type Write } from './write.ts'
 
 const noBytes = new Uint8Array()
 
-/** Reads the body by its media type. */
+/** Parses the body by its media type. */
 export function receiveBody(write: Write): void {
   const { context, endpoint } = write
   write.body = readBody(context, endpoint.resource.bodies, kindOf(endpoint))
 }
 
 /**
- * Makes the body an object of the endpoint's kind and version: unknown fields are dropped and reported. Throws a 400 when it
- * is something else.
+ * Decodes the body as an object of the endpoint's kind and version: unknown fields are dropped and reported. Throws a 400 for
+ * another kind.
  */
 export function decode(write: Write): void {
   const { context, endpoint } = write
@@ -25,7 +25,7 @@ export function decode(write: Write): void {
   write.object = object
 }
 
-/** Fills in what the author left out. */
+/** Fills in defaults. */
 export function applyDefaults({ endpoint, object }: Write): void {
   endpoint.resource.applyDefaults(endpoint, object)
 }
@@ -44,7 +44,7 @@ function strictErrors(unknown: readonly string[], body: DecodedBody): readonly s
   ]
 }
 
-/** The warnings that a text about repeated keys of a YAML document becomes: one for each line. */
+/** The warnings for a text about duplicate keys of a YAML document: one per line. */
 export function splitYamlProblem(text: string): string[] {
   const [first = '', ...lines] = text.split('\n')
   return first === 'yaml: unmarshal errors:' ? lines.map(line => line.trim()) : [text]

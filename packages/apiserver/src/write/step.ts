@@ -4,7 +4,7 @@ export interface Step<W> {
   readonly run: (write: W) => Promise<void> | void
 }
 
-/** Runs the steps in order; a promise from the first one on that has to wait. What a step throws ends the write. */
+/** Runs the steps in order; returns a promise once a step has to wait. An error of a step ends the write. */
 export function runSteps<W>(steps: readonly Step<W>[], write: W): Promise<void> | void {
   for (let i = 0; i < steps.length; i++) {
     const pending = steps[i]!.run(write)

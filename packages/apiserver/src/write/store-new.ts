@@ -2,19 +2,18 @@ import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
 import { newAlreadyExists, newBadRequest, newConflict, StatusError } from '@coxswain/apimachinery/status'
 import { encodeStored, StoredObject } from '../cache/stored-object.ts'
 import { convertForStorage } from '../registry/convert.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { objectKey, ttlOf } from '../registry/served-resource.ts'
+import { type Endpoint, objectKey, ttlOf } from '../registry/registry.ts'
 import { storeOperations } from './claims.ts'
 import { claim, prepareForCreate } from './lifecycle.ts'
 import { metadataOf } from './metadata.ts'
 import type { Write } from './write.ts'
 
-/** Names tried for `generateName` before giving up. */
+/** Attempts at a free `generateName`. */
 const generateAttempts = 8
-/** How often a claim is made that somebody else is faster with. */
+/** Attempts at a claim that concurrent writes win. */
 const claimAttempts = 100
 
-/** What is new has no version yet; a client that names one takes the object for another. Throws a 400. */
+/** A new object has no resourceVersion; a client that sets one means an existing object. Throws a 400. */
 export async function storeNew(write: Write): Promise<void> {
   const { resourceVersion = '' } = metadataOf(write.object)
   if (!write.options.dryRun && isVersion(resourceVersion))
@@ -22,7 +21,7 @@ export async function storeNew(write: Write): Promise<void> {
   await storeApplied(write)
 }
 
-/** Creates the object in the store, under another name or with another claim where somebody else was faster. */
+/** Creates the object in the store, under another name or with another claim after a lost race. */
 export async function storeApplied(write: Write): Promise<void> {
   const { ports, context, endpoint, object, options } = write
   const { resource } = endpoint
@@ -57,13 +56,13 @@ export async function storeApplied(write: Write): Promise<void> {
       throw alreadyExists(endpoint, name, new StoredObject(key, namespace, name, modRevision, value).parse())
     }
     if (attempt === claimAttempts)
-      throw newConflict(resource.info, name, 'what the object needs is taken too fast')
+      throw newConflict(resource.info, name, 'the requested allocation is contended, please try again')
     if (present) names++
     await prepareAgain(write, { renamed: present !== undefined })
   }
 }
 
-/** The object as it was before it was stored, for another attempt. */
+/** The object as it was before the attempt to store it, for another attempt. */
 async function prepareAgain(write: Write, { renamed }: { readonly renamed: boolean }): Promise<void> {
   const { object, unclaimed } = write
   if (unclaimed) Object.assign(object, deepClone(unclaimed))
@@ -74,12 +73,12 @@ async function prepareAgain(write: Write, { renamed }: { readonly renamed: boole
   await claim(write)
 }
 
-/** Whether Go reads it as an unsigned number of 64 bits other than 0; what it cannot read it does not look at. */
+/** Whether Go parses it as a non-zero unsigned 64-bit integer; unparsable values are ignored. */
 function isVersion(text: string): boolean {
   return /^\d{1,40}$/.test(text) && BigInt(text) > 0n && BigInt(text) < 2n ** 64n
 }
 
-/** A name is taken until the object that has it is gone. */
+/** The 409 for a taken name, also when the object that holds it is terminating. */
 function alreadyExists({ resource }: Endpoint, name: string, present: JsonObject): StatusError {
   const error = newAlreadyExists(resource.info, name)
   if (metadataOf(present).deletionTimestamp === undefined) return error

@@ -5,20 +5,19 @@ import type { Attributes } from '../admission/attributes.ts'
 import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { DecodedBody } from '../registry/conventions.ts'
-import type { Endpoint } from '../registry/registry.ts'
-import { apiVersionOf } from '../registry/served-resource.ts'
+import { apiVersionOf, type Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import type { WriteOptions } from '../request/write-options.ts'
 import { metadataOf } from './metadata.ts'
 import type { WritePorts } from './ports.ts'
 
-/** What admission is shown of a request. */
+/** What admission sees of a request. */
 export interface Admitted<W> {
   readonly ports: Pick<WritePorts, 'admission'>
   readonly describe: (write: W) => Attributes
   /** Set when admission begins. */
   attributes: Attributes | undefined
-  /** Whether the server has chosen the object's name; validating admission is told. */
+  /** Whether the server generated the object's name; passed to validating admission. */
   generated: boolean
   object: JsonObject
 }
@@ -30,26 +29,26 @@ export interface Write extends Admitted<Write> {
   readonly endpoint: Endpoint
   readonly options: WriteOptions
   readonly operation: 'CREATE' | 'UPDATE'
-  /** The endpoint below the object whose rules hold; empty for the object itself. */
+  /** The subresource whose rules apply; empty for the object itself. */
   readonly subresource: string
   readonly strategyContext: StrategyContext
-  /** What admission is shown instead of `object`, where the endpoint takes a kind of its own. */
+  /** What admission sees instead of `object`, when the endpoint takes a kind of its own. */
   part: Part | undefined
   body: DecodedBody | undefined
   /** The present object; undefined on create. */
   old: JsonObject | undefined
   claim: Claim | undefined
-  /** A new object as it was before its claim, for another attempt. */
+  /** A new object before its claim, for another attempt. */
   unclaimed: JsonObject | undefined
-  /** The resourceVersion and the uid that the client expects the present object to have. */
+  /** The resourceVersion and uid that the client expects the present object to have. */
   expected: { readonly resourceVersion?: string | undefined; readonly uid?: string | undefined }
-  /** Whether a lost race is the client's business: it named the version that it changes. */
+  /** Whether a lost race is a conflict: the client set the resourceVersion that it changes. */
   conditional: boolean
-  /** What was stored; for a dry run what would have been. */
+  /** The stored object; for a dry run, the one that would have been stored. */
   result: StoredObject | JsonObject | undefined
 }
 
-/** What an endpoint takes: a Binding, an Eviction, a Scale, a TokenRequest, a review. */
+/** The body of an endpoint with a kind of its own: a Binding, an Eviction, a Scale, a TokenRequest, a review. */
 export interface Part {
   /** @default the resource's kind */
   readonly kind?: GroupVersionKind
@@ -60,7 +59,7 @@ export interface Part {
   readonly name?: string
 }
 
-/** What admission is shown of an endpoint that takes a kind of its own. A body need not say what it is: the path does. */
+/** What admission sees of an endpoint that takes a kind of its own. A body may omit its kind: the path implies it. */
 export function createPart(kind: GroupVersionKind, object: JsonObject, name?: string): Part {
   object.kind ??= kind.kind
   object.apiVersion ??= apiVersionOf(kind.group, kind.version)
@@ -72,7 +71,7 @@ export interface WriteRequest {
   readonly endpoint: Endpoint
   readonly options: WriteOptions
   readonly operation: Write['operation']
-  /** @default the one in the path */
+  /** @default the subresource in the path */
   readonly subresource?: string
   readonly part?: Part
 }
@@ -80,7 +79,7 @@ export interface WriteRequest {
 const noObject: JsonObject = Object.freeze({})
 const nothingExpected = {}
 
-/** A write that has not begun. */
+/** A write before its first step. */
 export function createWrite(ports: WritePorts, request: WriteRequest): Write {
   const { context, endpoint, options, operation, subresource = context.info.subresource, part } = request
   return {
@@ -106,7 +105,7 @@ export function createWrite(ports: WritePorts, request: WriteRequest): Write {
   }
 }
 
-/** What strategies are given of a request. */
+/** What strategies see of a request. */
 function createStrategyContext(
   { env, cache, grants, serviceRanges, verifySignature }: WritePorts,
   { user, warnings }: ResourceContext,
@@ -117,7 +116,7 @@ function createStrategyContext(
   return { clock, random, objects: cache, grants, serviceRanges, verifySignature, user, dryRun, warn }
 }
 
-/** What admission is told of a write. */
+/** What admission sees of a write. */
 export function describeWrite(write: Write): Attributes {
   const { ports, context, endpoint, operation, options, part, object, old } = write
   const { server } = ports.admission
@@ -159,7 +158,7 @@ export function describeWrite(write: Write): Attributes {
   })
 }
 
-/** What a body is that does not say it. */
+/** The kind of a body that does not name one. */
 export function kindOf({ resource, version }: Endpoint): { apiVersion: string; kind: string } {
   return { apiVersion: apiVersionOf(resource.info.group, version.name), kind: resource.info.kind }
 }

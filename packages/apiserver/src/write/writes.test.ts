@@ -60,7 +60,7 @@ describe('a resourceVersion on create', () => {
     assert.match(invalid.body.message, /data\[a b\]: Invalid value/)
   })
 
-  it('does not matter on a dry run, nor when it is no version', async () => {
+  it('does not matter on a dry run, nor when it is not a version', async () => {
     await send(201, 'POST', `${configMaps}?dryRun=All`, withVersion('12'))
     for (const version of ['0', 'abc', '99999999999999999999']) {
       const created = await send(201, 'POST', configMaps, withVersion(version))
@@ -89,13 +89,13 @@ describe('a strategic merge patch that cannot be applied', () => {
     ],
   ]
   for (const [patch, quoted, detail] of cases) {
-    it(`says so of ${JSON.stringify(patch)}`, async () => {
+    it(`is rejected: ${JSON.stringify(patch)}`, async () => {
       const { body } = await send(422, 'PATCH', web, patch, strategic)
       assert.equal(body.message, ` "" is invalid: patch: Invalid value: ${JSON.stringify(quoted)}: ${detail}`)
     })
   }
 
-  it('is no object', async () => {
+  it('is not an object', async () => {
     const { body } = await send(400, 'PATCH', web, [], strategic)
     assert.equal(body.message, 'json: cannot unmarshal array into Go value of type map[string]interface {}')
   })
@@ -110,7 +110,7 @@ describe('a strategic merge patch that cannot be applied', () => {
   })
 })
 
-describe('a patch that repeats members', () => {
+describe('a patch with duplicate members', () => {
   const cases = [
     [merge, '{"metadata":{"labels":{"a":"1","a":"2"}}}', 'duplicate field "metadata.labels.a"'],
     [strategic, '{"metadata":{"labels":{"a":"1","a":"2"}}}', 'duplicate field "metadata.labels.a"'],
@@ -136,7 +136,7 @@ describe('a patch that repeats members', () => {
   }
 })
 
-describe('an applied configuration that repeats a key', () => {
+describe('an applied configuration with a duplicate key', () => {
   const text = `apiVersion: example.com/v1
 kind: Box
 metadata:
@@ -183,7 +183,7 @@ describe('a patch of a scale', () => {
 describe('a patch that changes the type of a custom object', () => {
   const box = `${boxes}/a`
 
-  it('to another version is invalid, and what that version does not know is warned of', async () => {
+  it('to another version is invalid, with a warning about unknown fields of that version', async () => {
     const { body, warnings } = await send(422, 'PATCH', box, { apiVersion: 'example.com/v9' }, merge)
     assert.equal(
       body.message,

@@ -14,24 +14,24 @@ export interface StoreSettings {
   /** See WatchLimits. */
   readonly maxLag?: number
   readonly progressInterval?: number
-  /** How many revisions the store keeps, however old they are. Back ends that leave history to a server ignore it. */
+  /** How many revisions the store keeps, whatever their age. Back ends whose server manages history ignore it. */
   readonly historyRevisions?: number
 }
 
-/** What a back end provides so that the suite can be run on it. */
+/** What a back end provides to run the suite. */
 export interface ConformanceTarget {
   open(settings: StoreSettings): Promise<Store>
-  /** Lets so many milliseconds of the store's time pass. */
+  /** Advances the store's time by so many milliseconds. */
   pass(ms: number): Promise<void>
   /** Settles as `promise` does, or rejects when it takes unreasonably long. */
   within<T>(promise: Promise<T>): Promise<T>
   /** Whether the store itself decides how much history it keeps. */
   readonly ownsHistory: boolean
-  /** The shortest time to live that the back end can tell apart, in milliseconds. */
+  /** The shortest time to live that the back end can distinguish, in milliseconds. */
   readonly shortestTtl: number
 }
 
-/** One behaviour. `run` throws when the store does not have it. */
+/** One behaviour. `run` throws when the store violates it. */
 export interface ConformanceCase {
   readonly name: string
   readonly settings?: StoreSettings
@@ -40,7 +40,7 @@ export interface ConformanceCase {
   run(context: Context): Promise<void>
 }
 
-/** What a case works with: a store, keys of its own, and short words for common things. */
+/** What a case works with: a store, keys of its own, and short helpers. */
 export class Context {
   readonly store: Store
   readonly target: ConformanceTarget
@@ -67,14 +67,14 @@ export class Context {
     return { type: 'delete', key: this.key(name) }
   }
 
-  /** Carries out `operations` and returns their revision. */
+  /** Executes `operations` and returns their revision. */
   async write(...operations: Operation[]): Promise<number> {
     const { committed, revision } = await this.store.transact({ operations })
     check(committed, 'a transaction without conditions commits')
     return revision
   }
 
-  /** Puts if the last change of the key was `modRevision`. */
+  /** Puts if the key's last change was at `modRevision`. */
   putIf(name: string, modRevision: number, text: string): Promise<TransactionResult> {
     return this.store.transact({
       conditions: [{ key: this.key(name), modRevision }],
@@ -93,7 +93,7 @@ export class Context {
     return items.map(kv => `${kv.key.slice(this.prefix.length)}=${textOf(kv)}`)
   }
 
-  /** A watch under the prefix, left when the case is over. */
+  /** A watch under the prefix, closed when the case is over. */
   watch(options: WatchOptions, prefix: string = this.prefix): WatchReader {
     const iterator = this.store.watch(prefix, options)[Symbol.asyncIterator]()
     this.#opened.push(iterator)
@@ -110,7 +110,7 @@ export class Context {
   }
 }
 
-/** The result of asking a watch for its first batch; there is a value unless it is done. */
+/** The first batch of a watch; it has a value unless the watch is done. */
 export interface FirstBatch {
   readonly done?: boolean
   readonly value: WatchBatch
@@ -125,7 +125,7 @@ export class WatchReader {
     this.#context = context
   }
 
-  /** Lets the watch begin: resolves with the first batch, which need not be awaited now. */
+  /** Starts the watch: resolves with the promise of its first batch. */
   begin(): Promise<FirstBatch> {
     const first = this.#iterator.next() as Promise<FirstBatch>
     first.catch(() => {})
@@ -147,7 +147,7 @@ export class WatchReader {
     await this.#iterator.return?.()
   }
 
-  /** Batches until there are `count` changes in them. */
+  /** Batches until they contain `count` changes. */
   async batches(count: number, first?: Promise<FirstBatch>): Promise<WatchBatch[]> {
     const batches: WatchBatch[] = []
     if (first) batches.push((await this.#context.target.within(first)).value)
@@ -160,7 +160,7 @@ export class WatchReader {
     return (await this.batches(count, first)).flatMap(batch => [...batch.changes])
   }
 
-  /** The next `count` changes in words. */
+  /** The next `count` changes as text. */
   async words(count: number, first?: Promise<FirstBatch>): Promise<string[]> {
     return (await this.changes(count, first)).map(change => this.#context.describe(change))
   }

@@ -1,10 +1,10 @@
 /**
- * What every back end does alike, as cases that need no test runner: `runConformanceCase` throws when one does not hold.
+ * The behaviour that all back ends share, as cases that need no test runner: `runConformanceCase` throws when one fails.
  * @module
  */
 import { type ConformanceCase, type ConformanceTarget, Context, type StoreSettings } from './context.ts'
 import { readCases } from './reads.ts'
-import { watchLifeCases } from './watch-lives.ts'
+import { watchLifecycleCases } from './watch-lifecycle.ts'
 import { watchCases } from './watches.ts'
 import { writeCases } from './writes.ts'
 
@@ -14,7 +14,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...readCases,
   ...writeCases,
   ...watchCases,
-  ...watchLifeCases,
+  ...watchLifecycleCases,
 ]
 
 /** The cases that `target` has to pass. */
@@ -24,7 +24,7 @@ export function casesFor(target: ConformanceTarget): readonly ConformanceCase[] 
 
 let runs = 0
 
-/** Opens a store of its own, runs the case on keys of its own, and closes it. */
+/** Opens a store, runs the case on keys of its own, and closes the store. */
 export async function runConformanceCase(target: ConformanceTarget, which: ConformanceCase): Promise<void> {
   const store = await target.open(which.settings ?? {})
   const context = new Context(store, target, `/case-${++runs}/`)

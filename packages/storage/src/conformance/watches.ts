@@ -1,6 +1,6 @@
 import { type ConformanceCase, check, equal, revisionOf, textOf } from './context.ts'
 
-/** What a watch tells. */
+/** What a watch delivers. */
 export const watchCases: readonly ConformanceCase[] = [
   {
     name: 'a watch tells creations, updates and deletions in order',
@@ -93,7 +93,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a transaction that is partly under the prefix is told in that part',
+    name: 'a transaction that is partly under the prefix delivers that part',
     async run(c) {
       const from = await c.write(c.put('x/a', '1'), c.put('y/a', '1'), c.put('x/b', '1'))
       const { changes } = await c.watch({ from }, c.key('x/')).next()
@@ -101,7 +101,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'previous values are told when asked for',
+    name: 'previous values are delivered when requested',
     async run(c) {
       const from = await c.write(c.put('a', '1'))
       await c.write(c.put('a', '2'))
@@ -116,7 +116,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'previous values are not told when not asked for',
+    name: 'previous values are not delivered when not requested',
     async run(c) {
       const from = await c.write(c.put('a', '1'))
       await c.write(c.put('a', '2'))
@@ -125,7 +125,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'previous values are told of live changes as of past ones',
+    name: 'previous values are delivered for live changes as for past ones',
     async run(c) {
       const from = (await c.write(c.put('a', '1'))) + 1
       const watch = c.watch({ from, previous: true })
@@ -141,7 +141,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'transactions that change nothing are not told',
+    name: 'transactions that change nothing are not delivered',
     async run(c) {
       const from = await c.write(c.put('a', '1'))
       const watch = c.watch({ from })
@@ -198,7 +198,7 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a long history is told completely',
+    name: 'a long history is delivered completely',
     async run(c) {
       const from = (await c.store.status()).revision + 1
       for (let i = 0; i < 30; i++)
@@ -225,14 +225,14 @@ export const watchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a change is told only when a read would show it',
+    name: 'a change is delivered only when a read would show it',
     async run(c) {
       const from = (await c.store.status()).revision + 1
       const watch = c.watch({ from })
       const writes = Array.from({ length: 20 }, (_, i) => c.write(c.put('a', String(i))))
-      for (let told = 0; told < 20; ) {
+      for (let delivered = 0; delivered < 20; ) {
         const batch = await watch.next()
-        told += batch.changes.length
+        delivered += batch.changes.length
         check((await c.store.get(c.key('a'))).revision >= batch.revision, 'the store has come as far')
       }
       await Promise.all(writes)
@@ -252,14 +252,14 @@ export const watchCases: readonly ConformanceCase[] = [
         }
       })
       await Promise.all(writers)
-      const told = (await reading).map(change => `${revisionOf(change)} ${c.describe(change)}`)
-      equal(told.length, new Set(told).size, 'each once')
+      const delivered = (await reading).map(change => `${revisionOf(change)} ${c.describe(change)}`)
+      equal(delivered.length, new Set(delivered).size, 'each once')
       equal(
-        told,
-        told.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
+        delivered,
+        delivered.toSorted((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10)),
         'in order',
       )
-      equal(told.toSorted(), acknowledged.toSorted(), 'what was acknowledged')
+      equal(delivered.toSorted(), acknowledged.toSorted(), 'what was acknowledged')
     },
   },
 ]

@@ -12,7 +12,7 @@ async function problemsOf(wrap: (store: Store) => Store, seed = 1): Promise<stri
   return checkHistory(history)
 }
 
-/** `store` with some of its parts replaced. */
+/** `store` with some of its members replaced. */
 function replace(store: Store, parts: Partial<Store>): Store {
   return new Proxy(store, {
     get(target, name) {
@@ -22,7 +22,7 @@ function replace(store: Store, parts: Partial<Store>): Store {
   })
 }
 
-/** `store` whose watches show what `change` makes of each batch. */
+/** `store` whose watches deliver what `change` returns for each batch. */
 function replaceBatches(store: Store, change: (batch: WatchBatch) => readonly WatchBatch[]): Store {
   return replace(store, {
     async *watch(prefix, options) {
@@ -49,7 +49,7 @@ describe('histories of the memory store', () => {
     assert.deepEqual(checkHistory(history), [])
   })
 
-  it('with commits that are delayed are linearizable', async () => {
+  it('are linearizable with delayed commits', async () => {
     const world = new VirtualWorld({ seed: 3 })
     const store = createMemoryStore({ env: world, watch: { progressInterval: 10 } })
     store.delayCommits(7)
@@ -80,7 +80,7 @@ describe('a planted defect is found:', () => {
       })
     }, /not linearizable/))
 
-  it('a stale read that lies about its revision', () =>
+  it('a stale read with a wrong revision', () =>
     finds(store => {
       const values = new Map<string, Awaited<ReturnType<Store['get']>>>()
       return replace(store, {
@@ -129,7 +129,7 @@ describe('a planted defect is found:', () => {
       /missing|not linearizable/,
     ))
 
-  it('a read that sees a write before it is durable', () =>
+  it('a read of a write that is not durable', () =>
     finds(store => {
       const early = new Map<string, Uint8Array>()
       return replace(store, {
@@ -159,11 +159,11 @@ describe('a planted defect is found:', () => {
       return replaceBatches(store, batch => [drop() ? { ...batch, changes: batch.changes.slice(1) } : batch])
     }, /is missing/))
 
-  it('an event told twice', () =>
+  it('an event delivered twice', () =>
     finds(store => {
       const twice = nowAndThen(10)
       return replaceBatches(store, batch => (batch.changes.length > 0 && twice() ? [batch, batch] : [batch]))
-    }, /had been told/))
+    }, /had been delivered/))
 
   it('a transaction split over two batches', () =>
     finds(
@@ -171,7 +171,7 @@ describe('a planted defect is found:', () => {
         replaceBatches(store, batch =>
           batch.changes.length > 1 ? batch.changes.map(change => ({ ...batch, changes: [change] })) : [batch],
         ),
-      /had been told/,
+      /had been delivered/,
     ))
 
   it('progress that overtakes an event', () =>
@@ -180,7 +180,7 @@ describe('a planted defect is found:', () => {
       return replaceBatches(store, batch =>
         batch.changes.length > 0 && early() ? [{ revision: batch.revision, changes: [] }, batch] : [batch],
       )
-    }, /had been told/))
+    }, /had been delivered/))
 
   it('a wrong previous value', () =>
     finds(store => {
@@ -188,9 +188,9 @@ describe('a planted defect is found:', () => {
       const spoil = (change: Change): Change =>
         change.previous && wrong() ? { ...change, previous: { ...change.previous, version: 99 } } : change
       return replaceBatches(store, batch => [{ ...batch, changes: batch.changes.map(spoil) }])
-    }, /not what was told/))
+    }, /not what was delivered/))
 
-  it('an event that nobody wrote', () =>
+  it('an event that was never written', () =>
     finds(store => {
       const invent = nowAndThen(12)
       const spoil = (change: Change): Change =>

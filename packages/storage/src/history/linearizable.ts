@@ -2,11 +2,11 @@
 export interface Interval<Op> {
   readonly op: Op
   readonly call: number
-  /** Infinity when nobody learned what became of it: it may have happened at any time since, or never. */
+  /** Infinity when the outcome is unknown: it may have happened at any time since, or never. */
   readonly return: number
 }
 
-/** What a sequential object does. States are immutable; equal states have equal keys. */
+/** A sequential specification. States are immutable; equal states have equal keys. */
 export interface Model<Op, State> {
   readonly initial: State
   /** The state after `op`, or undefined when its result is impossible in `state`. */
@@ -16,12 +16,12 @@ export interface Model<Op, State> {
 
 export type Verdict<Op> =
   | { readonly linearizable: true; readonly order: readonly Op[] }
-  /** `stuck` are the operations none of which could come next, at the furthest point the search got to. */
+  /** `stuck` are the operations none of which could come next, at the furthest point of the search. */
   | { readonly linearizable: false; readonly explained: readonly Op[]; readonly stuck: readonly Op[] }
 
 /**
  * Whether there is an order of the operations, each between its call and its return, in which the model gives exactly
- * their results. Wing and Gong's search, remembering which sets of operations led to which states (Lowe).
+ * their results. Wing and Gong's search, caching which sets of operations led to which states (Lowe).
  */
 export function checkLinearizable<Op, State>(
   history: readonly Interval<Op>[],
@@ -32,7 +32,7 @@ export function checkLinearizable<Op, State>(
   const order: number[] = []
   const states: State[] = [model.initial]
   const visited = new Set<string>()
-  /** Where the search goes on at each depth. */
+  /** Where the search continues at each depth. */
   const cursors: number[] = [0]
   let best: readonly number[] = []
   let stuck: readonly number[] = []
@@ -78,7 +78,7 @@ export function checkLinearizable<Op, State>(
   }
 }
 
-/** Operations that may come next: none of the others has returned before they were called. */
+/** Operations that may come next: no other one returned before they were called. */
 function findCandidates<Op>(all: readonly Interval<Op>[], done: Uint8Array): number[] {
   let earliestReturn = Number.POSITIVE_INFINITY
   for (const [index, each] of all.entries()) {
@@ -94,7 +94,7 @@ function findCandidates<Op>(all: readonly Interval<Op>[], done: Uint8Array): num
   return candidates
 }
 
-/** Which are done, shortly: everything before the first that is not is left out. */
+/** The set of completed operations in a compact form: everything before the first incomplete one is left out. */
 function bits(done: Uint8Array): string {
   const first = done.indexOf(0)
   if (first < 0) return 'all'

@@ -2,7 +2,7 @@ import { decodeText } from '@coxswain/kit'
 import type { KeyValue } from '../store.ts'
 import type { Interval, Model } from './linearizable.ts'
 
-/** A key as a history remembers it. */
+/** A key as recorded in a history. */
 export interface Seen {
   readonly value: string
   readonly modRevision: number
@@ -31,7 +31,7 @@ export type RecordedOperation =
       readonly result: Outcome<{
         readonly committed: boolean
         readonly revision: number
-        /** Previous values when it committed, else the present state of the conditions' keys; undefined when not known. */
+        /** Previous values when it committed, else the current state of the conditions' keys; undefined when not known. */
         readonly found: readonly (Seen | undefined)[] | undefined
       }>
     }
@@ -49,7 +49,7 @@ export function toSeen(kv: KeyValue): Seen {
   return { value: decodeText(kv.value), modRevision, createRevision, version }
 }
 
-/** The store, one operation after the other. Revisions tell the order, so the search hardly ever has a choice. */
+/** The sequential store. Revisions determine the order, so the search hardly ever has a choice. */
 export function createStoreModel(initial: StoreState): Model<RecordedOperation, StoreState> {
   return { initial, step: stepStore, key: stateKey }
 }
@@ -102,10 +102,10 @@ export function applyWrites(
   return { revision, keys }
 }
 
-/** What the value of a key is while there is none. */
+/** The value of an absent key. */
 const absent = ''
 
-/** One key's value alone, without revisions: a second opinion that does not trust what revisions say. */
+/** The value of one key, without revisions: an independent check that does not trust revisions. */
 export const valueModel: Model<ValueOperation, string> = {
   initial: absent,
   step(state, op) {
@@ -124,7 +124,7 @@ export type ValueOperation =
       readonly before: Outcome<string | undefined>
     }
 
-/** The history of `key`, as far as operations on it alone tell; a store is correct only if each key is. */
+/** The history of `key`, of the operations on it alone; a store is correct only if each key is. */
 export function projectKey(history: readonly RecordedInterval[], key: string): Interval<ValueOperation>[] {
   return history.flatMap(({ op, call, return: end }): Interval<ValueOperation>[] => {
     const at = { call, return: end }

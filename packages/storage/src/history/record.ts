@@ -15,17 +15,17 @@ import { type RecordedWatch, settleUnknown, validateWatches } from './watch-vali
 
 export interface WorkloadOptions {
   readonly random: Random
-  /** Nothing else may write to the store meanwhile. Clients and watches use these in turn. */
+  /** No other client may write to the stores. Clients and watches are distributed over them. */
   readonly stores: readonly Store[]
   /** @default 8 */
   readonly clients?: number
-  /** For each client. @default 30 */
+  /** Per client. @default 30 */
   readonly operations?: number
   /** @default 6 */
   readonly keys?: number
-  /** Under which everything happens; nothing is there yet. @default '/history/' */
+  /** The prefix of all keys; it must be empty. @default '/history/' */
   readonly prefix?: string
-  /** Called between operations of a client, so that something can be done to the store. */
+  /** Called between operations of a client, to inject faults. */
   readonly between?: () => Promise<void>
   /** Called when the clients are done, before the watches are. */
   readonly beforeEnd?: () => Promise<void>
@@ -37,7 +37,7 @@ export interface History {
   readonly watches: readonly RecordedWatch[]
 }
 
-/** Lets clients work on the stores at the same time, watches them, and remembers what each of them saw. */
+/** Runs concurrent clients and watches on the stores, and records what each of them saw. */
 export async function recordHistory(options: WorkloadOptions): Promise<History> {
   const { stores, clients = 8, prefix = '/history/' } = options
   const { revision } = await stores[0]!.status()
@@ -60,7 +60,7 @@ export async function recordHistory(options: WorkloadOptions): Promise<History> 
   }
 }
 
-/** What is wrong with a history, in words; empty when nothing is. */
+/** The violations in a history; empty when there are none. */
 export function checkHistory(history: History): string[] {
   const { initial, watches } = history
   const problems = validateWatches(watches, history.operations, initial)
@@ -87,7 +87,7 @@ class Recorder {
   readonly operations: RecordedInterval[] = []
   readonly #options: WorkloadOptions
   readonly #prefix: string
-  readonly #told: number[] = []
+  readonly #delivered: number[] = []
   #time = 0
   #values = 0
   #wake: (() => void) | undefined
@@ -100,7 +100,7 @@ class Recorder {
   async client(index: number): Promise<void> {
     const { random, stores, operations = 30, between } = this.#options
     const store = stores[index % stores.length]!
-    /** The last revision seen of each key: what compare-and-set builds on. */
+    /** The last revision seen of each key, for compare-and-set. */
     const seen = new Map<string, number>()
     for (let i = 0; i < operations; i++) {
       const chance = random.below(100)
@@ -118,18 +118,18 @@ class Recorder {
     signal: AbortSignal,
   ): Promise<RecordedWatch> {
     const { store, prefix, previous } = what
-    const place = this.#told.push(from - 1) - 1
+    const place = this.#delivered.push(from - 1) - 1
     const streams: { from: number; batches: WatchBatch[] }[] = []
     for (let next = from; !signal.aborted; ) {
       const batches: WatchBatch[] = []
       streams.push({ from: next, batches })
-      // Streams are left now and then, so that resuming is part of every history.
+      // Streams are closed now and then, so that every history includes resuming.
       let left = 1 + this.#options.random.below(40)
       try {
         for await (const batch of store.watch(prefix, { from: next, previous, progress: true, signal })) {
           batches.push(batch)
           next = batch.revision + 1
-          this.#told[place] = batch.revision
+          this.#delivered[place] = batch.revision
           this.#wake?.()
           if (--left === 0) break
         }
@@ -140,15 +140,15 @@ class Recorder {
     return { prefix, previous, streams }
   }
 
-  /** Resolves when every watch has told what happened up to `revision`. */
+  /** Resolves when every watch has delivered the changes up to `revision`. */
   async untilTold(revision: number): Promise<void> {
     const { stores, random } = this.#options
     const { watchProgress } = await stores[0]!.status()
-    const isBehind = () => this.#told.some(told => told < revision)
+    const isBehind = () => this.#delivered.some(delivered => delivered < revision)
     while (isBehind()) {
       for (const store of stores) store.requestProgress()
       if (!watchProgress) {
-        // Without progress a watch is known to have come as far only by a change that concerns it.
+        // Without progress notifications, only a change under its prefix shows how far a watch has come.
         const key = `${this.#prefix}a-last-${random.below(1000)}`
         await this.#transact(
           stores[0]!,
@@ -156,7 +156,7 @@ class Recorder {
           new Map(),
         )
       }
-      // What was awaited may have come while something else was.
+      // The awaited batch may have arrived in the meantime.
       if (!isBehind()) return
       await new Promise<void>(resolve => {
         this.#wake = resolve
@@ -164,7 +164,7 @@ class Recorder {
     }
   }
 
-  /** The store answers again, however it was treated. */
+  /** Waits until the store answers again, whatever faults were injected. */
   async lastRevision(): Promise<number> {
     for (let tries = 0; ; tries++) {
       try {
@@ -262,7 +262,7 @@ class Recorder {
   }
 }
 
-/** Errors that a store may answer with while something is done to it. */
+/** Errors that a store may return while faults are injected. */
 function assertTransient(error: unknown): void {
   if (isStoreError(error) && ['Unavailable', 'UnknownOutcome', 'Failed'].includes(error.code)) return
   throw error

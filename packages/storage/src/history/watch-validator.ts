@@ -3,29 +3,29 @@ import type { Change, WatchBatch } from '../store.ts'
 import { applyWrites, type RecordedInterval, type Seen, type StoreState, toSeen } from './operation.ts'
 
 /**
- * Operations whose outcome nobody learned, settled by what watches told: values are unique, so one that was told was
- * written then, and one that no watch told was not. Only deletions stay unknown.
+ * Resolves operations with an unknown outcome by what watches delivered: values are unique, so a delivered one was
+ * written then, and one that no watch delivered was not. Only deletions stay unknown.
  */
 export function settleUnknown(
   operations: readonly RecordedInterval[],
   watches: readonly RecordedWatch[],
 ): RecordedInterval[] {
-  const told = new Map<string, number>()
+  const delivered = new Map<string, number>()
   for (const change of watches.flatMap(changesOf)) {
-    if (change.type === 'put') told.set(toSeen(change.kv).value, change.kv.modRevision)
+    if (change.type === 'put') delivered.set(toSeen(change.kv).value, change.kv.modRevision)
   }
   return operations.flatMap(interval => {
     const { op } = interval
     if (op.type !== 'transact' || op.result !== 'unknown') return [interval]
     const value = op.writes.find(write => write.value !== undefined)?.value
     if (value === undefined) return [interval]
-    const revision = told.get(value)
+    const revision = delivered.get(value)
     if (revision === undefined) return []
     return [{ ...interval, op: { ...op, result: { committed: true, revision, found: undefined } } }]
   })
 }
 
-/** One watch of a history, resumed as often as its streams ended: each stream began with `from`. */
+/** One watch of a history, resumed whenever its stream ended: each stream began with `from`. */
 export interface RecordedWatch {
   readonly prefix: string
   readonly previous: boolean
@@ -33,8 +33,8 @@ export interface RecordedWatch {
 }
 
 /**
- * What a history's watches did wrong, in words; empty when every promise was kept. `operations` is everything that was
- * written, `initial` the state before.
+ * The violations of a history's watches; empty when there are none. `operations` are all
+ * writes, `initial` the state before.
  */
 export function validateWatches(
   watches: readonly RecordedWatch[],
@@ -57,22 +57,23 @@ export function validateWatches(
 }
 
 type Say = (problem: string) => void
-/** What each revision changed: key to value, undefined for a deletion. */
+/** The changes of each revision: key to value, undefined for a deletion. */
 type Log = Map<number, Map<string, string | undefined>>
 
-/** Ordered, unique, atomic, resumed where it stopped, never behind what progress said. */
+/** Ordered, unique, atomic, resumed where it stopped, never behind its progress. */
 function validateOrder({ streams }: RecordedWatch, say: Say): void {
-  let told: number | undefined
+  let delivered: number | undefined
   for (const { from, batches } of streams) {
-    if (told !== undefined && from !== told + 1) say(`resumed at ${from} after ${told}`)
-    told ??= from - 1
+    if (delivered !== undefined && from !== delivered + 1) say(`resumed at ${from} after ${delivered}`)
+    delivered ??= from - 1
     for (const { revision, changes } of batches) {
-      if (revision < told) say(`revision ${revision} after ${told}`)
-      let last = told
+      if (revision < delivered) say(`revision ${revision} after ${delivered}`)
+      let last = delivered
       const keys = new Set<string>()
       for (const change of changes) {
         const at = revisionOf(change)
-        if (at <= told) say(`the change of ${keyOf(change)} at ${at} came when ${told} had been told`)
+        if (at <= delivered)
+          say(`the change of ${keyOf(change)} at ${at} came when ${delivered} had been delivered`)
         if (at < last) say(`the change at ${at} came after the one at ${last}`)
         if (at > revision) say(`the change at ${at} came in a batch that tells up to ${revision}`)
         const id = `${at} ${keyOf(change)}`
@@ -80,7 +81,7 @@ function validateOrder({ streams }: RecordedWatch, say: Say): void {
         keys.add(id)
         last = at
       }
-      told = revision
+      delivered = revision
     }
   }
 }
@@ -100,7 +101,7 @@ function mergeLog(watches: readonly RecordedWatch[], problems: string[]): Log {
   return log
 }
 
-/** What was told was written, and as it was written. */
+/** Delivered changes were written, and as they were written. */
 function validateAgainstWrites(log: Log, operations: readonly RecordedInterval[], problems: string[]): void {
   const acknowledged = new Map<number, ReadonlyMap<string, string | undefined>>()
   const maybe = new Set<string>()
@@ -120,43 +121,45 @@ function validateAgainstWrites(log: Log, operations: readonly RecordedInterval[]
     const written = acknowledged.get(revision)
     for (const [key, value] of commit) {
       const known = written ? written.has(key) && written.get(key) === value : maybe.has(`${key}=${value}`)
-      if (!known) problems.push(`${key}=${value} at ${revision} was told but never written`)
+      if (!known) problems.push(`${key}=${value} at ${revision} was delivered but never written`)
     }
   }
-  // A write is told in full where any of it is; whether all watches that should told it is checked for each.
+  // A partly delivered write must be complete; whether each watch delivered it is checked below.
   for (const [revision, written] of acknowledged) {
     for (const [key, value] of written) log.set(revision, (log.get(revision) ?? new Map()).set(key, value))
   }
 }
 
-/** Nothing under the prefix between the first and the last revision that the watch told is missing. */
+/** No change under the prefix is missing between the watch's first and last revision. */
 function validateComplete(watch: RecordedWatch, log: Log, say: Say): void {
   const first = watch.streams[0]?.from ?? 0
   const last = watch.streams.flatMap(({ batches }) => batches).at(-1)?.revision ?? 0
-  const told = new Set(changesOf(watch).map(change => `${revisionOf(change)} ${keyOf(change)}`))
+  const delivered = new Set(changesOf(watch).map(change => `${revisionOf(change)} ${keyOf(change)}`))
   for (const [revision, commit] of log) {
     if (revision < first || revision > last) continue
     for (const key of commit.keys()) {
-      if (key.startsWith(watch.prefix) && !told.has(`${revision} ${key}`))
+      if (key.startsWith(watch.prefix) && !delivered.has(`${revision} ${key}`))
         say(`${key} at ${revision} is missing`)
     }
   }
 }
 
-/** Previous values, and the revisions of each state, are those that the log makes. */
+/** Previous values, and the revisions of each state, must match the log. */
 function validatePrevious(watch: RecordedWatch, log: Log, context: { initial: StoreState; say: Say }): void {
-  const told = new Map(changesOf(watch).map(change => [`${revisionOf(change)} ${keyOf(change)}`, change]))
+  const delivered = new Map(
+    changesOf(watch).map(change => [`${revisionOf(change)} ${keyOf(change)}`, change]),
+  )
   let state = context.initial
   const last = Math.max(0, maxOf(log.keys()))
   for (let revision = state.revision + 1; revision <= last; revision++) {
     const commit = log.get(revision)
-    if (!commit) return // An unknown write that no watch covers: from here on the log tells nothing.
+    if (!commit) return // An unknown write that no watch covers: the log is incomplete from here on.
     for (const key of commit.keys()) {
-      const change = told.get(`${revision} ${key}`)
+      const change = delivered.get(`${revision} ${key}`)
       if (!change) continue
       const expected = state.keys.get(key)
       if (show(change.previous && toSeen(change.previous)) !== show(expected)) {
-        context.say(`before ${key} at ${revision} stood ${show(expected)}, not what was told`)
+        context.say(`before ${key} at ${revision} was ${show(expected)}, not what was delivered`)
       }
     }
     state = applyWrites(
@@ -164,7 +167,7 @@ function validatePrevious(watch: RecordedWatch, log: Log, context: { initial: St
       [...commit].map(([key, value]) => ({ key, value })),
     )
     for (const key of commit.keys()) {
-      const change = told.get(`${revision} ${key}`)
+      const change = delivered.get(`${revision} ${key}`)
       if (change?.type === 'put' && show(toSeen(change.kv)) !== show(state.keys.get(key))) {
         context.say(`${key} at ${revision} is not what the write made`)
       }

@@ -1,14 +1,14 @@
 import type { Change, KeyValue, Transaction, TransactionResult } from '../store.ts'
 import type { Commit } from './revision-log.ts'
 
-/** What a transaction comes to, should everything before it become durable. */
+/** The result of a transaction, provided that everything before it becomes durable. */
 export interface Outcome {
   readonly result: TransactionResult
   /** Undefined when it changes nothing. */
   readonly commit: Commit | undefined
 }
 
-/** Checks and carries out `transaction` on the state that `read` shows, whose revision is `head`. */
+/** Evaluates `transaction` on the state that `read` returns, whose revision is `head`. */
 export function evaluate(
   transaction: Transaction,
   state: {

@@ -4,7 +4,7 @@ import { createSeededRandom } from '@coxswain/kit'
 import { ExpiryQueue } from './expiry-queue.ts'
 
 describe('ExpiryQueue', () => {
-  it('gives what is due, in order, and nothing else', () => {
+  it('returns what is due, in order, and nothing else', () => {
     const random = createSeededRandom(1)
     const queue = new ExpiryQueue()
     const dues = Array.from({ length: 500 }, () => random.below(1000))

@@ -1,11 +1,11 @@
-/** A key that is to go at `due` (clock time, milliseconds) unless it is written before. */
+/** A key that expires at `due` (clock time, milliseconds) unless it is written before. */
 export interface Expiry {
   readonly key: string
   readonly modRevision: number
   readonly due: number
 }
 
-/** Expiries by the time they are due: a binary heap. An expiry whose key was written since is dropped when it comes up. */
+/** Expiries by due time: a binary heap. An expiry whose key was written since is dropped when it is due. */
 export class ExpiryQueue {
   #heap: Expiry[] = []
 
@@ -13,7 +13,7 @@ export class ExpiryQueue {
     return this.#heap.length
   }
 
-  /** When the first is due. */
+  /** When the first one is due. */
   get next(): number | undefined {
     return this.#heap[0]?.due
   }
@@ -29,7 +29,7 @@ export class ExpiryQueue {
     }
   }
 
-  /** Takes the first one if it is due at `now`. */
+  /** Removes and returns the first one if it is due at `now`. */
   popDue(now: number): Expiry | undefined {
     const heap = this.#heap
     const first = heap[0]
@@ -42,7 +42,7 @@ export class ExpiryQueue {
     return first
   }
 
-  /** Forgets the expiries that do not satisfy `isCurrent`. */
+  /** Drops the expiries that do not satisfy `isCurrent`. */
   prune(isCurrent: (expiry: Expiry) => boolean): void {
     const current = this.#heap.filter(isCurrent)
     this.#heap = []

@@ -1,6 +1,6 @@
 import type { Change, KeyValue } from '../store.ts'
 
-/** One durable transaction: what a revision changed. */
+/** One durable transaction: the changes of a revision. */
 export interface Commit {
   readonly revision: number
   /** With the previous values. */
@@ -9,13 +9,13 @@ export interface Commit {
   readonly time: number
 }
 
-/** What is kept so that reads and watches can go back: the newest `revisions`, and beyond them what the other two allow. */
+/** How much history reads and watches can use: the newest `revisions`, and older ones within the other two limits. */
 export interface HistoryWindow {
   /** @default 10,000 */
   readonly revisions: number
   /** In milliseconds. @default five minutes */
   readonly duration: number
-  /** Keys and values, what stood before included. @default 128 MB */
+  /** Size of keys and values, previous values included. @default 128 MB */
   readonly bytes: number
 }
 
@@ -25,25 +25,25 @@ export const defaultHistoryWindow: HistoryWindow = {
   bytes: 128 * 1024 * 1024,
 }
 
-/** Consecutive commits, found by revision in constant time. */
+/** Consecutive commits, indexed by revision in constant time. */
 export class RevisionLog {
-  /** The commit of revision r is at `#start + r - #first`; what is before `#start` is garbage. */
+  /** The commit of revision r is at `#start + r - #first`; entries before `#start` are garbage. */
   #commits: (Commit | undefined)[] = []
   #start = 0
   #first: number
   #bytes = 0
 
-  /** `next` is the revision of the first commit to come. */
+  /** `next` is the revision of the first commit to be added. */
   constructor(next: number) {
     this.#first = next
   }
 
-  /** The oldest revision held, or the next to come. */
+  /** The oldest revision in the log, or the next one. */
   get first(): number {
     return this.#first
   }
 
-  /** The newest revision held; `first - 1` when empty. */
+  /** The newest revision in the log; `first - 1` when empty. */
   get last(): number {
     return this.#first + this.#commits.length - this.#start - 1
   }
@@ -78,7 +78,7 @@ export class RevisionLog {
     return commit
   }
 
-  /** Whether the oldest commit has fallen out of `window`. */
+  /** Whether the oldest commit is outside `window`. */
   exceeds(window: HistoryWindow, now: number): boolean {
     if (this.size <= window.revisions) return false
     return this.#bytes > window.bytes || now - this.at(this.#first)!.time > window.duration

@@ -4,7 +4,7 @@ import { createSeededRandom } from '@coxswain/kit'
 import { prefixEnd, SortedMap } from './sorted-map.ts'
 
 describe('SortedMap', () => {
-  it('agrees with a plain map and a sort, whatever is done to it', () => {
+  it('agrees with a plain map and a sort, for random operations', () => {
     for (let seed = 1; seed <= 5; seed++) {
       const random = createSeededRandom(seed)
       const map = new SortedMap<{ key: string; n: number }>()
@@ -32,7 +32,7 @@ describe('SortedMap', () => {
     }
   })
 
-  it('is empty when everything was taken out', () => {
+  it('is empty when everything was removed', () => {
     const map = new SortedMap<{ key: string }>()
     for (let i = 0; i < 2000; i++) map.set({ key: `k${i}` })
     for (let i = 0; i < 2000; i++) assert.equal(map.delete(`k${i}`), true)

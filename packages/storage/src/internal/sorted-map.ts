@@ -1,9 +1,9 @@
-/** The most entries of one chunk; two chunks come of one that exceeds it. */
+/** The maximum number of entries per chunk; a larger one is split. */
 const chunkLimit = 512
 
 /**
  * A map sorted by key, as a list of sorted chunks: both searches are binary, an insertion moves at most one chunk.
- * Counting a span costs its number of chunks, so a million keys are counted in microseconds.
+ * Counting a span takes time proportional to its number of chunks, so a million keys are counted in microseconds.
  */
 export class SortedMap<V extends { readonly key: string }> {
   #chunks: V[][] = []
@@ -20,7 +20,7 @@ export class SortedMap<V extends { readonly key: string }> {
     return found?.key === key ? found : undefined
   }
 
-  /** Adds `entry`, or puts it in the place of the one with its key. */
+  /** Adds `entry`, or replaces the one with its key. */
   set(entry: V): void {
     if (this.#chunks.length === 0) {
       this.#chunks.push([entry])
@@ -37,7 +37,7 @@ export class SortedMap<V extends { readonly key: string }> {
     chunk.splice(at, 0, entry)
     this.#size++
     if (chunk.length > chunkLimit) {
-      // Keys often come in order: leaving the left chunk nearly full keeps the list dense.
+      // Keys often arrive in order: leaving the left chunk nearly full keeps the list dense.
       const middle = at === chunk.length - 1 ? chunkLimit - 16 : chunkLimit >> 1
       this.#chunks.splice(index + 1, 0, chunk.splice(middle))
     }
@@ -55,7 +55,7 @@ export class SortedMap<V extends { readonly key: string }> {
     return true
   }
 
-  /** Entries from `start` on, in order, as long as `visit` returns true. */
+  /** Visits entries from `start` on, in order, as long as `visit` returns true. */
   scan(start: string, visit: (entry: V) => boolean): void {
     let index = this.#chunkOf(start)
     let at = lowerBound(this.#chunks[index] ?? [], start)
@@ -65,12 +65,12 @@ export class SortedMap<V extends { readonly key: string }> {
     }
   }
 
-  /** How many entries there are with start <= key < end; no `end` means all that follow. */
+  /** The number of entries with start <= key < end; without `end`, of all that follow. */
   count(start: string, end?: string): number {
     return (end === undefined ? this.#size : this.#rank(end)) - this.#rank(start)
   }
 
-  /** How many entries come before `key`. */
+  /** The number of entries before `key`. */
   #rank(key: string): number {
     const index = this.#chunkOf(key)
     let rank = lowerBound(this.#chunks[index] ?? [], key)
@@ -78,7 +78,7 @@ export class SortedMap<V extends { readonly key: string }> {
     return rank
   }
 
-  /** The chunk where `key` is or belongs: the last that starts at or before it, or the first. */
+  /** The chunk of `key`: the last that starts at or before it, or the first. */
   #chunkOf(key: string): number {
     let low = 0
     let high = this.#chunks.length

@@ -1,16 +1,16 @@
 import { createCompacted, createFutureRevision, StoreError } from '../errors.ts'
 import type { RangeOptions, Transaction, WatchOptions } from '../store.ts'
 
-/** As many operations, and as many conditions, as an etcd server takes in one transaction by default. */
+/** The default limit of an etcd server for operations, and for conditions, in one transaction. */
 export const maxOperations = 128
-/** Room for the largest request an API server accepts, and for what it adds. */
+/** Space for the largest request an API server accepts, and for what it adds. */
 export const maxValueBytes: number = 8 * 1024 * 1024
 const maxKeyLength = 4096
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: keys are ASCII, control characters included except NUL
 const keyPattern = /^[\u0001-\u007f]+$/
 
-/** Throws `InvalidArgument` or `TooLarge` unless every back end could take `transaction`. */
+/** Throws `InvalidArgument` or `TooLarge` unless every back end could accept `transaction`. */
 export function validateTransaction(transaction: Transaction): void {
   const { conditions = [], operations } = transaction
   if (operations.length > maxOperations || conditions.length > maxOperations) {
@@ -42,7 +42,7 @@ export function validateKey(key: string): void {
   }
 }
 
-/** Throws unless state at `revision` can be read. */
+/** Throws unless the state at `revision` can be read. */
 export function validateRevision(revision: number, present: number, compacted: number): void {
   validateRevisionNumber(revision)
   if (revision > present) throw createFutureRevision(revision, present)

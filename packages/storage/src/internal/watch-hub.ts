@@ -5,16 +5,17 @@ import type { Commit, RevisionLog } from './revision-log.ts'
 import { validateWatch } from './validate.ts'
 import { type BatchSource, Watcher } from './watcher.ts'
 
+/** Limits of a store's watches. */
 export interface WatchLimits {
   /** How many revisions a consumer may fall behind before its watch ends with `SlowWatcher`. @default 8192 */
   readonly maxLag: number
-  /** How often a watch with `progress` is told how far it has come, in milliseconds. @default 1000 */
+  /** The interval of progress notifications for watches with `progress`, in milliseconds. @default 1000 */
   readonly progressInterval: number
 }
 
 export const defaultWatchLimits: WatchLimits = { maxLag: 8192, progressInterval: 1000 }
 
-/** History that the log in memory no longer holds. */
+/** Reads history that is no longer in memory. */
 export interface OlderHistory {
   /** Changes under `prefix` from a revision on, up to `through`, which is `to` or less when there are many. */
   read(prefix: string, from: number, to: number): Promise<{ commits: readonly Commit[]; through: number }>
@@ -24,18 +25,18 @@ export interface WatchHubOptions {
   readonly clock: Clock
   readonly scheduler: Scheduler
   readonly limits: WatchLimits
-  /** Written by the store; `publish` tells that something was added. */
+  /** Written by the store; `publish` announces additions. */
   readonly log: RevisionLog
-  /** Undefined when the log in memory is all there is. */
+  /** Undefined when there is only the log in memory. */
   readonly older?: OlderHistory
 }
 
-/** The most changes of one batch, unless a single transaction has more. */
+/** The maximum number of changes in a batch, unless a single transaction has more. */
 const batchLimit = 1000
 
 /**
- * Tells watchers about commits. Nothing is queued for a watcher: it has a position in the one log that all share, so a
- * slow one costs nothing, and a batch is built once for all that stand at the same place (`bench/storage` measures it).
+ * Delivers commits to watchers. Nothing is queued for a watcher: it has a position in the shared log, so a
+ * slow one costs nothing, and a batch is built once for all watchers at the same position (`bench/storage` measures it).
  */
 export class WatchHub implements BatchSource {
   readonly #options: WatchHubOptions
@@ -67,12 +68,12 @@ export class WatchHub implements BatchSource {
     return this.#options.scheduler
   }
 
-  /** A watch begins, and is checked, when its first batch is asked for. */
+  /** A watch begins, and is checked, when its first batch is requested. */
   open(prefix: string, options: WatchOptions): AsyncIterable<WatchBatch> {
     return { [Symbol.asyncIterator]: () => new Watcher(this, prefix, options) }
   }
 
-  /** Lets `watcher` begin; returns the first revision it wants. Throws what its consumer is to see. */
+  /** Starts `watcher`; returns its first revision. Throws the error for its consumer. */
   add(watcher: Watcher, options: WatchOptions): number {
     if (this.#closed) throw createClosed()
     validateWatch(options)
@@ -87,7 +88,7 @@ export class WatchHub implements BatchSource {
     this.#watchers.delete(watcher)
   }
 
-  /** Hands commits that are durable and in the log to the watchers: one hand-off for each, in its own lane. */
+  /** Hands durable commits in the log to the watchers: one hand-off for each, in its own lane. */
   publish(commits: readonly Commit[]): void {
     const first = commits[0]?.revision
     const last = commits.at(-1)?.revision
@@ -96,7 +97,7 @@ export class WatchHub implements BatchSource {
     this.#shared.clear()
     let late = false
     for (const watcher of this.#watchers) {
-      const wanted = lastWanted(watcher, commits)
+      const wanted = lastRelevant(watcher, commits)
       if (wanted) watcher.reach(wanted.revision)
       else watcher.skip(first, last)
       late ||= watcher.progress && wanted?.revision !== last
@@ -113,9 +114,9 @@ export class WatchHub implements BatchSource {
     if (revision > this.#compacted) this.#compacted = revision
   }
 
-  /** Tells every watch with `progress` how far it has come. */
+  /** Sends every watch with `progress` a progress notification. */
   requestProgress(): void {
-    for (const watcher of this.#watchers) if (watcher.progress) watcher.tell(this.#options.log.last)
+    for (const watcher of this.#watchers) if (watcher.progress) watcher.reportProgress(this.#options.log.last)
   }
 
   /** Ends every watch with `error`. */
@@ -127,7 +128,7 @@ export class WatchHub implements BatchSource {
   }
 
   /**
-   * What `watcher` is to see of the revisions from..to; undefined when they hold nothing for it. Throws when its
+   * What `watcher` gets of the revisions from..to; undefined when they contain nothing for it. Throws when its
    * consumer has fallen too far behind.
    */
   read(watcher: Watcher, from: number, to: number): WatchBatch | Promise<WatchBatch | undefined> | undefined {
@@ -176,13 +177,13 @@ export class WatchHub implements BatchSource {
     this.#progressTimer = clock.after(limits.progressInterval, () => {
       this.#progressTimer = undefined
       for (const watcher of this.#watchers) {
-        if (watcher.progress && watcher.told < log.last) watcher.tell(log.last)
+        if (watcher.progress && watcher.delivered < log.last) watcher.reportProgress(log.last)
       }
     })
   }
 }
 
-function lastWanted(watcher: Watcher, commits: readonly Commit[]): Commit | undefined {
+function lastRelevant(watcher: Watcher, commits: readonly Commit[]): Commit | undefined {
   for (let i = commits.length - 1; i >= 0; i--) if (watcher.wants(commits[i]!)) return commits[i]
   return undefined
 }

@@ -13,7 +13,7 @@ interface Waiting {
 const none: readonly Change[] = []
 const finished: Result = { done: true, value: undefined }
 
-/** Where a watcher gets its batches from. */
+/** Where a watcher gets its batches. */
 export interface BatchSource {
   readonly published: number
   readonly scheduler: Scheduler
@@ -23,20 +23,20 @@ export interface BatchSource {
 }
 
 /**
- * One watch: a position in the log, moved on by hand-offs of its lane.
+ * One watch: a position in the log, advanced by hand-offs of its lane.
  *
- *   told ........ the consumer has been told everything up to here
- *   next ........ the first revision not yet looked at; between the two nothing concerns this watch
+ *   delivered ... the consumer has received everything up to here
+ *   next ........ the first revision not yet examined; between the two nothing concerns this watch
  *   reached ..... what has been handed over so far; next..reached waits for the consumer
  */
 export class Watcher implements AsyncIterator<WatchBatch, undefined> {
   readonly prefix: string
   readonly progress: boolean
-  /** Watchers of the same kind see the same. */
+  /** Watchers of the same kind get the same batches. */
   readonly kind: string
-  /** How far behind the watch began: so much more it may lag. */
+  /** How far behind the watch began: its lag may be larger by this. */
   headStart = 0
-  told = 0
+  delivered = 0
 
   readonly #hub: BatchSource
   readonly #options: WatchOptions
@@ -82,14 +82,14 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     return Promise.resolve(finished)
   }
 
-  /** Whether `commit` changed something under the prefix. */
+  /** Whether `commit` changed a key under the prefix. */
   wants(commit: Commit): boolean {
     const { prefix } = this
     for (const change of commit.changes) if (keyOf(change).startsWith(prefix)) return true
     return false
   }
 
-  /** The changes of `commit` that this watch shows, as it shows them. */
+  /** The changes of `commit` for this watch, in its form. */
   select(commit: Commit): readonly Change[] {
     const { prefix } = this
     const all = this.#previous ? commit.changes : plainChanges(commit)
@@ -105,8 +105,8 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     })
   }
 
-  /** Hands over everything up to `revision` and says so even if there is nothing in it. */
-  tell(revision: number): void {
+  /** Hands over everything up to `revision` and reports progress even when it contains nothing. */
+  reportProgress(revision: number): void {
     this.#lane!.post(() => {
       if (revision > this.#reached) this.#reached = revision
       this.#due = true
@@ -114,12 +114,12 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     })
   }
 
-  /** The revisions from..to do not concern this watch: unless others wait before them it need not look at them. */
+  /** The revisions from..to do not concern this watch: unless others wait before them it can skip them. */
   skip(from: number, to: number): void {
     if (this.#next === from) this.#next = to + 1
   }
 
-  /** Ends the watch: the consumer sees `error` next. */
+  /** Ends the watch with `error`. */
   fail(error: unknown): void {
     if (this.#state === 'ended') return
     this.#failure = { error }
@@ -141,10 +141,10 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     this.#state = 'running'
     this.#lane = this.#hub.scheduler.lane(`watch ${this.prefix}`)
     this.#next = from
-    this.told = from - 1
+    this.delivered = from - 1
     this.#reached = from - 1
     const { published } = this.#hub
-    this.headStart = Math.max(0, published - this.told)
+    this.headStart = Math.max(0, published - this.delivered)
     if (this.headStart > 0) this.reach(published)
     signal?.addEventListener('abort', this.#onAbort, { once: true })
   }
@@ -161,7 +161,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     this.#options.signal?.removeEventListener('abort', this.#onAbort)
   }
 
-  /** Something was handed over: gives it to the consumer if one waits. */
+  /** Delivers what was handed over to a waiting consumer. */
   #deliver(): void {
     const waiting = this.#waiting
     if (!waiting || this.#reading) return
@@ -176,7 +176,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
     }
   }
 
-  /** The next batch or the end; undefined when the consumer has to wait. Throws what ends the watch. */
+  /** The next batch or the end; undefined when the consumer has to wait. Throws the error that ends the watch. */
   #advance(): Promise<Result> | undefined {
     if (this.#failure) {
       const { error } = this.#failure
@@ -211,7 +211,7 @@ export class Watcher implements AsyncIterator<WatchBatch, undefined> {
   }
 
   #show(batch: WatchBatch): Result {
-    this.told = batch.revision
+    this.delivered = batch.revision
     this.#next = batch.revision + 1
     if (batch.revision >= this.#reached) this.#due = false
     return { done: false, value: batch }

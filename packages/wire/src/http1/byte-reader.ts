@@ -5,23 +5,23 @@ const nothing = new Uint8Array(0)
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
-/** Takes lines and pieces out of chunks that may be cut anywhere. */
+/** Reads lines and byte ranges from chunks that may be cut anywhere. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
-  /** What has come and was not taken yet. */
+  /** Received and not yet taken. */
   #buffer: Uint8Array = nothing
 
   constructor(source: AsyncIterable<Uint8Array>) {
     this.#source = source[Symbol.asyncIterator]()
   }
 
-  /** The next line, without its end, one character a byte; undefined when there is nothing more. */
+  /** The next line, without its end, one character per byte; undefined at the end. */
   async readLine(limit: number): Promise<string | undefined> {
     let searched = 0
     for (;;) {
       const at = this.#buffer.indexOf(lineFeed, searched)
       if (at > limit || (at < 0 && this.#buffer.length > limit))
-        throw new TransportError('BadMessage', 'a line of the answer is too long')
+        throw new TransportError('BadMessage', 'a line of the response is too long')
       if (at >= 0) {
         const end = at > 0 && this.#buffer[at - 1] === carriageReturn ? at - 1 : at
         const line = latin1(this.#buffer.subarray(0, end))
@@ -38,7 +38,7 @@ export class ByteReader {
     }
   }
 
-  /** Some bytes, `most` of them at most; undefined when there is nothing more. */
+  /** At most `most` bytes; undefined at the end. */
   async take(most: number = Number.POSITIVE_INFINITY): Promise<Uint8Array | undefined> {
     if (this.#buffer.length === 0) {
       const chunk = await this.#next()
@@ -50,7 +50,7 @@ export class ByteReader {
     return taken
   }
 
-  /** The next chunk that is not empty. */
+  /** The next non-empty chunk. */
   async #next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const { value, done } = await this.#source.next()

@@ -31,14 +31,14 @@ describe('an HTTP/1.1 exchange', () => {
     const close = 'HTTP/1.0 200 OK\r\n\r\nhello'
     for (const answer of [length, chunked, close]) {
       assert.equal((await answerTo([answer])).text, 'hello')
-      const { text, stream } = await answerTo([...answer]) // a byte a chunk
+      const { text, stream } = await answerTo([...answer]) // one byte per chunk
       assert.equal(text, 'hello')
       assert.ok(stream.isDestroyed())
     }
     assert.deepEqual((await answerTo([length])).headers['x-a'], ['1', '2'])
   })
 
-  it('waits through interim answers, and has no body where there is none', async () => {
+  it('skips interim responses, and has no body where there is none', async () => {
     const { status, text } = await answerTo(['HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 204 No Content\r\n\r\nX'])
     assert.deepEqual([status, text], [204, ''])
     const head = await answerTo(['HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n'], { method: 'HEAD' })
@@ -46,7 +46,7 @@ describe('an HTTP/1.1 exchange', () => {
     await assert.rejects(answerTo(['HTTP/1.1 100 C\r\n\r\n'.repeat(7)]), code('BadMessage'))
   })
 
-  it('sends what it is asked to, with its own word on the connection and the body', async () => {
+  it('sends the request with its own connection and framing headers', async () => {
     const headers = { host: 'a', 'content-length': '99', 'transfer-encoding': 'x', connection: 'upgrade' }
     const { stream } = await answerTo(['HTTP/1.1 204 A\r\n\r\n'], { headers, upgrade: false })
     assert.equal(stream.heard(), 'GET /x?y=1 HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
@@ -74,7 +74,7 @@ describe('an HTTP/1.1 exchange', () => {
     assert.match(await put({ bodyLength: 5 }), /content-length: 5\r\n.*\r\n\r\nabcde$/)
   })
 
-  it('lets nobody write a second request into the first', async () => {
+  it('prevents request smuggling', async () => {
     const bad: Partial<Http1Request>[] = [
       { method: 'GET / HTTP/1.1\r\nX: y\r\n\r\nGET' },
       { target: '/x HTTP/1.1\r\nX: y' },
@@ -91,7 +91,7 @@ describe('an HTTP/1.1 exchange', () => {
     }
   })
 
-  it('does not let a body be longer or shorter than it said', async () => {
+  it('does not let a body be longer or shorter than its length', async () => {
     for (const bodyLength of [2, 9]) {
       const stream = scriptStream([], { stays: true })
       const body = pieces('abc', 'def')
@@ -104,7 +104,7 @@ describe('an HTTP/1.1 exchange', () => {
     }
   })
 
-  it('takes no answer that could be read in two ways', async () => {
+  it('rejects ambiguous responses', async () => {
     const heads = [
       'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\n',
       'HTTP/1.1 200 OK\r\ncontent-length: +5\r\n\r\n',
@@ -124,7 +124,7 @@ describe('an HTTP/1.1 exchange', () => {
     }
   })
 
-  it('says so when the connection ends too early', async () => {
+  it('reports a connection that ends too early', async () => {
     const cut = [
       '',
       'HTTP/1.1 20',
@@ -136,7 +136,7 @@ describe('an HTTP/1.1 exchange', () => {
     for (const answer of cut) await assert.rejects(answerTo([answer]), code('ConnectionLost'), answer)
   })
 
-  it('closes the connection when nobody reads the answer, and when the client gives up', async () => {
+  it('closes the connection when the response is not read, and when the client aborts', async () => {
     const left = scriptStream(['HTTP/1.1 200 OK\r\n\r\nx'], { stays: true })
     const { body } = await sendHttp1(left, request())
     await discardBody(body)
@@ -150,7 +150,7 @@ describe('an HTTP/1.1 exchange', () => {
     assert.ok(silent.isDestroyed())
   })
 
-  it('stops sending a body when the answer is complete', async () => {
+  it('stops sending a body when the response is complete', async () => {
     const stream = scriptStream(['HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n'])
     let pulled = 0
     const endless = (async function* () {
@@ -168,7 +168,7 @@ describe('an HTTP/1.1 exchange', () => {
     assert.ok(pulled <= before + 1)
   })
 
-  it('hands the connection over after an upgrade, with what came behind the head', async () => {
+  it('hands the connection over after an upgrade, with the bytes after the head', async () => {
     const stream = scriptStream(['HTTP/1.1 101 Switching Protocols\r\nUpgrade: toy\r\n\r\nfirst', ' second'])
     const headers = { host: 'a', upgrade: 'toy', connection: 'x-secret' }
     const { status, upgraded, body } = await sendHttp1(stream, request({ upgrade: true, headers }))

@@ -5,35 +5,36 @@ import type { WireHeaders } from '../message.ts'
 import { ByteReader } from './byte-reader.ts'
 import { framingOf, type Http1Head, readFramed, readHead } from './response.ts'
 
-/** A request for one exchange on a connection of its own. */
+/** A request for one exchange on its own connection. */
 export interface Http1Request {
   readonly method: string
   /** Path and query, encoded. */
   readonly target: string
-  /** With `host`. Those about the framing of the body and the life of the connection are not taken from here. */
+  /** With `host`. Headers for the framing of the body and for the connection are ignored. */
   readonly headers: WireHeaders
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
-  /** Of a stream, where it is known; otherwise it goes out in chunks. */
+  /** The length of a stream, if known; otherwise it is sent chunked. */
   readonly bodyLength?: number
   /** Asks for the protocol that the `upgrade` header names. @default false */
   readonly upgrade?: boolean
-  /** Breaks the exchange off, an answer or upgraded connection included. */
+  /** Aborts the exchange, including a response or upgraded connection. */
   readonly signal: AbortSignal
 }
 
+/** The response of an exchange. */
 export interface Http1Response extends Http1Head {
-  /** Its reader ends the connection by reading to the end, or by `return`. Absent after an upgrade. */
+  /** Reading to the end, or `return`, closes the connection. Absent after an upgrade. */
   readonly body?: AsyncIterable<Uint8Array>
-  /** After a 101: the connection, which belongs to the caller now. */
+  /** After a 101: the connection, which now belongs to the caller. */
   readonly upgraded?: ByteStream
 }
 
-/** Answers that only say that there is an answer to come. */
+/** Interim responses. */
 const interimLimit = 5
 
 /**
- * Sends one request on a fresh connection and resolves with the head of the answer; the connection is closed with the
- * body's end and never used again, so nothing that a peer puts behind a body can become somebody's answer. Rejects with a
+ * Sends one request on a fresh connection and resolves with the head of the response; the connection is closed at the
+ * body's end and never reused, so nothing that a peer sends after a body can become another request's response. Rejects with a
  * `TransportError`, or the signal's reason, and closes the connection then too.
  */
 export async function sendHttp1(stream: ByteStream, request: Http1Request): Promise<Http1Response> {
@@ -51,7 +52,7 @@ export async function sendHttp1(stream: ByteStream, request: Http1Request): Prom
     signal.addEventListener('abort', onAbort, { once: true })
     await stream.write(head)
     const sending = sendBody(stream, request, () => isOver)
-    sending.catch(() => {}) // an answer may come all the same; if none does, the reader says so
+    sending.catch(() => {}) // a response may still arrive; otherwise the reader reports it
     const reader = new ByteReader(stream.data)
     const answer = await readAnswer(reader)
     if (answer.status === 101) {
@@ -86,7 +87,7 @@ async function* restOf(reader: ByteReader): AsyncGenerator<Uint8Array, void, und
   }
 }
 
-/** Closes the connection when it is read to the end, fails, or is left, even before anybody has begun to read. */
+/** Closes the connection when it is read to the end, fails, or is left, even before the first read. */
 class ClosingBody implements AsyncIterableIterator<Uint8Array> {
   readonly #pieces: AsyncGenerator<Uint8Array, void, undefined>
   readonly #close: () => void
@@ -126,7 +127,7 @@ function asTransportError(error: unknown): unknown {
   return new TransportError('ConnectionLost', message, { cause: error })
 }
 
-/** What the connection itself needs is said here alone. */
+/** Connection and framing headers are set here alone. */
 const own = new Set(['connection', 'content-length', 'transfer-encoding', 'expect', 'keep-alive', 'trailer'])
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 

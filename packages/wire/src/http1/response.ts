@@ -2,19 +2,19 @@ import { TransportError } from '../errors.ts'
 import type { WireHeaders } from '../message.ts'
 import { type ByteReader, brokenOff } from './byte-reader.ts'
 
-/** The head of an answer. */
+/** The head of a response. */
 export interface Http1Head {
   readonly status: number
   readonly headers: WireHeaders
 }
 
-/** All of a head together, and each of the lines that chunks begin with. */
+/** Limits of a whole head, and of each chunk-size line. */
 const headLimit = 1024 * 1024
 const chunkLineLimit = 4096
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** Throws `BadMessage` for what is not HTTP/1, `ConnectionLost` when the connection ends first. */
+/** Throws `BadMessage` when it is not HTTP/1, `ConnectionLost` when the connection ends first. */
 export async function readHead(reader: ByteReader): Promise<Http1Head> {
   const first = await reader.readLine(headLimit)
   if (first === undefined) throw new TransportError('ConnectionLost', 'EOF')
@@ -42,14 +42,14 @@ function addHeader(headers: Record<string, string | string[]>, line: string): vo
   else headers[name] = [held, value]
 }
 
-/** How the end of a body is known. */
+/** How the end of a body is determined. */
 export type Framing =
   | { readonly kind: 'none' }
   | { readonly kind: 'length'; readonly length: number }
   | { readonly kind: 'chunked' }
   | { readonly kind: 'until close' }
 
-/** Throws for an answer whose end two readers could see in different places. */
+/** Throws for a response whose end is ambiguous. */
 export function framingOf(method: string, { status, headers }: Http1Head): Framing {
   if (method === 'HEAD' || status === 204 || status === 304 || status < 200) return { kind: 'none' }
   const coding = headers['transfer-encoding']
@@ -101,7 +101,7 @@ async function* readChunks(reader: ByteReader): AsyncGenerator<Uint8Array, void,
     yield* readExactly(reader, length)
     if ((await reader.readLine(2)) !== '') throw bad('malformed chunked encoding')
   }
-  // Trailers are read, and forgotten.
+  // Trailers are read and discarded.
   for (let left = headLimit; ; ) {
     const line = await reader.readLine(left)
     if (line === undefined) throw brokenOff()

@@ -15,7 +15,7 @@ const { server: pair, ca } = certificates
 let seen: WireRequest[] = []
 let handler: Handler = async () => ({ status: 200, headers: {}, body: Buffer.from('ok') })
 
-/** Sends raw bytes and resolves with what comes back until the server closes, or `until` matches. */
+/** Sends raw bytes and resolves with the response until the server closes, or `until` matches. */
 async function exchange(port: number, raw: string, until?: RegExp): Promise<string> {
   const socket = connectTcp(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -29,7 +29,7 @@ async function exchange(port: number, raw: string, until?: RegExp): Promise<stri
   return answer
 }
 
-/** Unlike `once`, does not mind how it closes. */
+/** Unlike `once`, resolves however it closes. */
 const closed = (target: { on(event: 'close', listener: () => void): unknown }) =>
   new Promise<void>(resolve => target.on('close', resolve))
 
@@ -78,7 +78,7 @@ describe('malformed HTTP/1.1', () => {
     })
   }
 
-  it('an absolute target is its path', async () => {
+  it('an absolute target is reduced to its path', async () => {
     seen = []
     const raw = 'GET http://other/api/../v1?x=%41 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
     assert.equal(statusOf(await exchange(server.port, raw)), 200)
@@ -90,7 +90,7 @@ describe('malformed HTTP/1.1', () => {
     assert.equal(statusOf(await exchange(server.port, long)), 431)
   })
 
-  it('requests behind each other on one connection are answered in order', async () => {
+  it('pipelined requests are answered in order', async () => {
     handler = async request => {
       if (request.path === '/slow') await new Promise(resolve => setTimeout(resolve, 50))
       async function* body() {
@@ -107,7 +107,7 @@ describe('malformed HTTP/1.1', () => {
     handler = async () => ({ status: 200, headers: {}, body: Buffer.from('ok') })
   })
 
-  it('a client that is slow with its headers is cut off', async () => {
+  it('a client that sends its headers slowly is cut off', async () => {
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n')
@@ -119,14 +119,14 @@ describe('malformed HTTP/1.1', () => {
     assert.ok(performance.now() - start < 20_000)
   })
 
-  it('a client that says nothing is cut off', async () => {
+  it('a silent client is cut off', async () => {
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
     socket.resume()
     await closed(socket)
   })
 
-  it('a client that is slow with its body is cut off, and the handler never runs', async () => {
+  it('a client that sends its body slowly is cut off, and the handler never runs', async () => {
     seen = []
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
@@ -138,7 +138,7 @@ describe('malformed HTTP/1.1', () => {
     assert.equal(seen.length, 0)
   })
 
-  it('half a body is no body', async () => {
+  it('an incomplete body is rejected', async () => {
     seen = []
     const socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
@@ -149,7 +149,7 @@ describe('malformed HTTP/1.1', () => {
     assert.equal(seen.length, 0)
   })
 
-  it('a client that does not read its stream holds little memory and is cut off', async () => {
+  it('a client that does not read its stream takes little memory and is cut off', async () => {
     let produced = 0
     const ended = Promise.withResolvers<void>()
     handler = async ({ signal }) => {
@@ -172,7 +172,7 @@ describe('malformed HTTP/1.1', () => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await ended.promise
     socket.destroy()
-    assert.ok(produced < 32 * 1024 * 1024, `${produced} bytes were made for nobody`)
+    assert.ok(produced < 32 * 1024 * 1024, `${produced} bytes were produced without a reader`)
   })
 })
 
@@ -201,7 +201,7 @@ describe('noise', () => {
     Buffer.from('0000060105000000018287844101613b'.slice(0, 30), 'hex'),
   ])
 
-  it('of every kind leaves the server up', async () => {
+  it('of every kind does not crash the server', async () => {
     const random = createSeededRandom(5)
     const answering: Handler = async request => ({
       status: 200,
@@ -262,7 +262,7 @@ describe('malformed TLS and HTTP/2', () => {
     return session
   }
 
-  it('refuses TLS 1.1', async () => {
+  it('rejects TLS 1.1', async () => {
     const socket = connectTls({
       port: server.port,
       host: '127.0.0.1',
@@ -298,7 +298,7 @@ describe('malformed TLS and HTTP/2', () => {
     next.destroy()
   })
 
-  it('a body that is never sent is given up, and half a body is no body', async () => {
+  it('a body that never arrives times out, and an incomplete one is rejected', async () => {
     seen = []
     const session = connect()
     const slow = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
@@ -334,7 +334,7 @@ describe('malformed TLS and HTTP/2', () => {
     busy.destroy()
   })
 
-  it('lives through plain text on the TLS port', async () => {
+  it('survives plain text on the TLS port', async () => {
     const socket: Socket = connectTcp(server.port, '127.0.0.1')
     socket.on('error', () => {})
     socket.end('GET / HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -11,7 +11,7 @@ import { createTestCertificates } from './test-support/certificates.ts'
 
 const certificates = createTestCertificates()
 
-/** Forwards bytes, and now and then cuts a connection, at either end, in the middle of anything. */
+/** Forwards bytes, and cuts connections at random points, at either end. */
 async function startCutter(port: number, bytes: number, random: Random) {
   const sockets = new Set<Socket>()
   const proxy = createServer(client => {
@@ -46,9 +46,9 @@ async function startCutter(port: number, bytes: number, random: Random) {
   }
 }
 
-describe('over connections that break', () => {
+describe('over unreliable connections', () => {
   for (const http2 of [true, false]) {
-    it(`${http2 ? 'HTTP/2' : 'HTTP/1.1'}: every answer is whole or an error, none hangs, nothing is done twice`, async () => {
+    it(`${http2 ? 'HTTP/2' : 'HTTP/1.1'}: every response is complete or an error, none hangs, nothing is done twice`, async () => {
       const random = createSeededRandom(http2 ? 11 : 12)
       const handled = new Map<string, number>()
       let open = 0

@@ -6,7 +6,7 @@ import { nodeCompression } from './gzip.ts'
 const line = Buffer.from(`${'0123456789'.repeat(100)}\n`)
 
 describe('nodeCompression', () => {
-  it('compresses a stream that others can read', async () => {
+  it('compresses a stream that other implementations can read', async () => {
     async function* body() {
       for (let i = 0; i < 1_000; i++) yield line
     }
@@ -17,7 +17,7 @@ describe('nodeCompression', () => {
     assert.equal(gunzipSync(compressed).length, 1_000 * line.length)
   })
 
-  it('passes on the failure of what it reads', async () => {
+  it('passes on the failure of its source', async () => {
     async function* body() {
       yield line
       throw new Error('broken')
@@ -27,7 +27,7 @@ describe('nodeCompression', () => {
     }, /broken/)
   })
 
-  it('lets go of what it reads when its own reader leaves', async () => {
+  it('releases its source when its own reader leaves', async () => {
     const left = Promise.withResolvers<void>()
     async function* body() {
       try {
@@ -40,7 +40,7 @@ describe('nodeCompression', () => {
     await left.promise
   })
 
-  it('gives back what it packed', async () => {
+  it('decompresses what it compressed', async () => {
     async function* body() {
       yield line
     }

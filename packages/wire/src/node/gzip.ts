@@ -1,11 +1,11 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip, createGzip, type Gunzip, type Gzip } from 'node:zlib'
 
-/** Large answers go out at the fastest level, as kube-apiserver has it; what is kept is compressed better. */
+/** Large responses are compressed at the fastest level, as kube-apiserver does; cached documents are compressed better. */
 const fastest = 1
 const chunkSize = 64 * 1024
 
-/** gzip on the threads of the platform: the event loop only hands chunks over. */
+/** gzip on the platform's threads: the event loop only hands chunks over. */
 export const nodeCompression: {
   gzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
   gunzip(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
@@ -20,7 +20,7 @@ async function* through(
   stream: Gzip | Gunzip,
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  // Whatever goes wrong reaches the reader through the stream.
+  // Errors reach the reader through the stream.
   pipeline(Readable.from(body, { objectMode: true, highWaterMark: 2 }), stream, () => {})
   yield* stream
 }

@@ -54,7 +54,7 @@ for (const http2 of [true, false]) {
     after(() => server.close({ grace: 0 }))
     const connect = (options: Partial<HttpTransportOptions> = {}) => connectTo(server, { http2, ...options })
 
-    it('carries method, path, query, headers and body as they are', async () => {
+    it('carries method, path, query, headers and body unchanged', async () => {
       await using transport = connect()
       let seen: WireRequest | undefined
       handler = async request => {
@@ -85,7 +85,7 @@ for (const http2 of [true, false]) {
       assert.equal(seen?.remoteAddress, '127.0.0.1')
     })
 
-    it('tells the handler whom the client certificate names', async () => {
+    it('gives the handler the subject of the client certificate', async () => {
       await using transport = connect()
       let seen: WireRequest | undefined
       handler = async request => {
@@ -99,7 +99,7 @@ for (const http2 of [true, false]) {
       assert.equal(seen?.peerError, undefined)
     })
 
-    it('lets a client without a certificate in, and reports one that the CA did not sign', async () => {
+    it('accepts a client without a certificate, and reports one that the CA did not sign', async () => {
       const seen: WireRequest[] = []
       handler = async request => {
         seen.push(request)
@@ -121,7 +121,7 @@ for (const http2 of [true, false]) {
       )
     })
 
-    it('refuses a server whose certificate it cannot verify', async () => {
+    it('rejects a server whose certificate it cannot verify', async () => {
       await using transport = connect({ tls: { ca: certificates.untrusted.certificate } })
       await assert.rejects(transport.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
       await using careless = connect({ tls: { insecure: true } })
@@ -129,7 +129,7 @@ for (const http2 of [true, false]) {
       assert.equal((await careless.send(requestOf('/'))).status, 200)
     })
 
-    it('trusts a server whose own certificate is the CA it is given, under its own names', async () => {
+    it('trusts a server whose own certificate is the given CA, under its own names', async () => {
       handler = async () => ok()
       const ca = certificates.server.certificate
       await using pinned = connect({ tls: { ca } })
@@ -138,7 +138,7 @@ for (const http2 of [true, false]) {
       await assert.rejects(wrong.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
     })
 
-    it('expects the server name it is told to', async () => {
+    it('verifies the configured server name', async () => {
       handler = async () => ok()
       await using named = connect({ tls: { ca: certificates.ca.certificate, serverName: 'localhost' } })
       assert.equal((await named.send(requestOf('/'))).status, 200)
@@ -146,7 +146,7 @@ for (const http2 of [true, false]) {
       await assert.rejects(wrong.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
     })
 
-    it('sends many small pieces and large ones in order', async () => {
+    it('sends many small chunks and large ones in order', async () => {
       await using transport = connect()
       const pieces = Array.from({ length: 3000 }, (_, i) =>
         text(`${i}:${'x'.repeat(i % 100 === 0 ? 50_000 : 100)};`),
@@ -191,7 +191,7 @@ for (const http2 of [true, false]) {
       await gone.promise
     })
 
-    it('aborts the handler and rejects with the reason when the signal aborts before the answer', async () => {
+    it('aborts the handler and rejects with the reason when the signal aborts before the response', async () => {
       await using transport = connect()
       const started = Promise.withResolvers<void>()
       const gone = Promise.withResolvers<void>()
@@ -210,7 +210,7 @@ for (const http2 of [true, false]) {
       await gone.promise
     })
 
-    it('breaks the connection off when a stream fails, after what was sent before', async () => {
+    it('ends the connection when a stream fails, after what was sent before', async () => {
       await using transport = connect()
       const read = Promise.withResolvers<void>()
       handler = async () =>
@@ -242,7 +242,7 @@ for (const http2 of [true, false]) {
       assert.equal((await transport.send(requestOf('/'))).status, 500)
     })
 
-    it('flags a body over the limit and goes on with the next request', async () => {
+    it('flags a body over the limit and continues with the next request', async () => {
       await using transport = connect()
       handler = async request => ({
         status: request.bodyTooLarge ? 413 : 200,
@@ -267,7 +267,7 @@ for (const http2 of [true, false]) {
       assert.equal(await bodyText(response), '')
     })
 
-    it('takes headers of 100 kB', async () => {
+    it('accepts headers of 100 kB', async () => {
       await using transport = connect()
       handler = async request => ok(text(String((request.headers['x-long'] as string).length)))
       const length = http2 ? 60_000 : 100_000
@@ -275,7 +275,7 @@ for (const http2 of [true, false]) {
       assert.equal(await bodyText(response), String(length))
     })
 
-    it('rejects what is under way when it is disposed', async () => {
+    it('rejects requests in flight when it is disposed', async () => {
       const transport = connect()
       handler = async ({ signal }) => {
         await aborted(signal)
@@ -292,7 +292,7 @@ for (const http2 of [true, false]) {
 }
 
 describe('a server that closes', () => {
-  it('lets requests under way end, refuses new ones, and aborts what is left after the grace', async () => {
+  it('lets requests in flight finish, rejects new ones, and aborts the rest after the grace period', async () => {
     const finish = Promise.withResolvers<void>()
     let abortedWatches = 0
     const server = await startServer(async request => {
@@ -324,7 +324,7 @@ describe('a server that closes', () => {
     assert.equal(abortedWatches, 1)
   })
 
-  it('says clearly that a port is taken', async () => {
+  it('reports that a port is in use', async () => {
     await using server = await startServer(async () => ok())
     await assert.rejects(
       startServer(async () => ok(), { port: server.port }),
@@ -332,7 +332,7 @@ describe('a server that closes', () => {
     )
   })
 
-  it('is reached again by the same transport after a restart on the same port', async () => {
+  it('is reachable again for the same transport after a restart on the same port', async () => {
     const first = await startServer(async () => ok(text('one')))
     await using transport = connectTo(first)
     assert.equal(await bodyText(await transport.send(requestOf('/'))), 'one')
@@ -343,13 +343,13 @@ describe('a server that closes', () => {
   })
 })
 
-describe('a server that runs', () => {
+describe('a running server', () => {
   it('uses a new certificate for new connections', async () => {
     const { server: pair, ca, client } = certificates
     await using server = await startServer(async () => ok())
     await using transport = connectTo(server)
     await transport.send(requestOf('/'))
-    server.setTls({ cert: client.certificate, key: client.key }) // no server certificate: clients must refuse it
+    server.setTls({ cert: client.certificate, key: client.key }) // not a server certificate: clients must reject it
     assert.equal((await transport.send(requestOf('/'))).status, 200)
     await using late = connectTo(server)
     await assert.rejects(late.send(requestOf('/')), error => isTransportError(error, 'TlsFailed'))
@@ -358,7 +358,7 @@ describe('a server that runs', () => {
     assert.equal((await last.send(requestOf('/'))).status, 200)
   })
 
-  it('closes a connection when the handler says so, after the answer', async () => {
+  it('closes a connection when the handler asks for it, after the response', async () => {
     for (const http2 of [true, false]) {
       await using server = await startServer(async () => ({
         ...ok(text('bye')),
@@ -372,7 +372,7 @@ describe('a server that runs', () => {
 })
 
 describe('an upgrade', () => {
-  it('goes to whoever takes upgrades, with the request; other upgrades are answered as requests', async () => {
+  it('goes to the upgrade handler, with the request; other upgrades are answered as requests', async () => {
     const { connect } = await import('node:net')
     const upgraded: string[] = []
     await using server = await serve({
@@ -407,7 +407,7 @@ describe('an upgrade', () => {
 
 describe('a resumed TLS session', () => {
   for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
-    it(`${maxVersion}: proves as much as the first one, and no more`, async () => {
+    it(`${maxVersion}: has the same identity as the first one`, async () => {
       const { connect } = await import('node:tls')
       const { ca, client, untrusted } = certificates
       await using server = await startServer(async ({ peer, peerError }) =>
@@ -489,7 +489,7 @@ describe('the transport', () => {
     assert.equal(paused.length, 5)
   })
 
-  it('gives a silent connection up after an unanswered ping', async () => {
+  it('closes a silent connection after an unanswered ping', async () => {
     const { createServer } = await import('node:net')
     await using server = await startServer(async ({ signal }) =>
       ok(
@@ -531,7 +531,7 @@ describe('the transport', () => {
     proxy.close()
   })
 
-  it('falls back to HTTP/1.1 when the server does not offer HTTP/2, and speaks plain HTTP', async () => {
+  it('falls back to HTTP/1.1 when the server does not offer HTTP/2, and supports plain HTTP', async () => {
     const { createServer } = await import('node:https')
     const { server: pair, ca } = certificates
     const old = createServer({ cert: pair.certificate, key: pair.key }, (message, response) => {
@@ -554,7 +554,7 @@ describe('the transport', () => {
     assert.equal(await bodyText(await overPlain.send(requestOf('/c'))), '/c')
   })
 
-  it('keeps a program alive for an answer, and not a moment longer', async () => {
+  it('keeps a program alive for a response, and not a moment longer', async () => {
     const { execFile } = await import('node:child_process')
     const { promisify } = await import('node:util')
     await using server = await startServer(async () => {
@@ -575,7 +575,7 @@ describe('the transport', () => {
     }
   })
 
-  it('gives a server up that accepts connections and then says nothing, or closes them', async () => {
+  it('gives up on a server that accepts connections and then sends nothing, or closes them', async () => {
     const { createServer } = await import('node:tls')
     const { server: pair, ca } = certificates
     for (const [act, code] of [
@@ -608,7 +608,7 @@ describe('the transport', () => {
     }
   })
 
-  it('says that nobody listens', async () => {
+  it('reports that the connection was refused', async () => {
     const server = await startServer(async () => ok())
     await server.close()
     for (const http2 of [true, false]) {

@@ -1,6 +1,6 @@
 /**
- * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need; and the
- * same between two threads, without sockets.
+ * Sockets: the server and the client's transport over TLS, HTTP/2 and HTTP/1.1, and the certificates they need; and a
+ * transport between two threads, without sockets.
  * @module
  */
 export { type ClientTls, type ConnectOptions, connect } from './client/connect.ts'

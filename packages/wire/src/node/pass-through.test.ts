@@ -18,7 +18,7 @@ function open(handler: Handler, more: Partial<Parameters<typeof serve>[0]> = {})
   return serve({ handler, upgrade: createWebSocketUpgrade({ handler }), passesThrough, limits, ...more })
 }
 
-/** Says `lines` to a port and hears everything until the server closes. */
+/** Sends `lines` to a port and collects everything until the server closes. */
 async function talk(port: number, ...lines: readonly (string | Promise<unknown>)[]): Promise<string> {
   const socket = connectTcp(port, '127.0.0.1')
   const heard: Uint8Array[] = []
@@ -33,7 +33,7 @@ async function talk(port: number, ...lines: readonly (string | Promise<unknown>)
 }
 
 describe('requests that pass through', () => {
-  it('come with their bodies as they are sent, of any length, over HTTP/1.1 and HTTP/2', async () => {
+  it('stream their bodies, of any length, over HTTP/1.1 and HTTP/2', async () => {
     const { ca, server: tls, client } = createTestCertificates()
     const handler: Handler = async ({ bodyStream, body }) => {
       let length = 0
@@ -58,7 +58,7 @@ describe('requests that pass through', () => {
     }
   })
 
-  it('are answered while their bodies still come', async () => {
+  it('are answered while their bodies still arrive', async () => {
     const first = Promise.withResolvers<void>()
     const handler: Handler = async ({ bodyStream }) => ({
       status: 200,
@@ -78,7 +78,7 @@ describe('requests that pass through', () => {
     assert.match(heard, /<two>/)
   })
 
-  it('tell the handler when the client breaks off', async () => {
+  it('notify the handler when the client aborts', async () => {
     const failure = Promise.withResolvers<unknown>()
     const begun = Promise.withResolvers<void>()
     const handler: Handler = async ({ bodyStream }) => {
@@ -94,24 +94,24 @@ describe('requests that pass through', () => {
     socket.write('POST /through HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf')
     await begun.promise
     socket.destroy()
-    assert.match(String(await failure.promise), /the client has gone/)
+    assert.match(String(await failure.promise), /the client has disconnected/)
   })
 
-  it('get an answer that does not wait for the rest of their body', async () => {
+  it('get a response that does not wait for the rest of their body', async () => {
     await using server = await open(async () => ({ status: 403, headers: {}, body: encoder.encode('no') }))
     const heard = await talk(
       server.port,
       `POST /through HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n${'x'.repeat(50_000)}`,
     )
     assert.match(heard, /^HTTP\/1\.1 403 .*no$/s)
-    // A client that sends on all the same can go on with its next request.
+    // A client that keeps sending can continue with its next request.
     const length = 5_000_000
     const upload = `POST /through HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n\r\n${'x'.repeat(length)}`
     const last = 'GET /through HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
     assert.equal((await talk(server.port, upload, last)).match(/HTTP\/1\.1 403/g)?.length, 2)
   })
 
-  it('get answers that they may leave unread for as long as they like', async () => {
+  it('get responses that they may leave unread for as long as they want', async () => {
     const outcomes = new Map<string, string>()
     const handler: Handler = async ({ path, signal }) => {
       signal.addEventListener('abort', () => outcomes.set(path, 'cut off'))
@@ -127,7 +127,7 @@ describe('requests that pass through', () => {
         const socket = connectTcp(server.port, '127.0.0.1')
         socket.on('close', () => resolve()).on('error', () => {})
         socket.pause().write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-        // Deadlines are looked at once a second, and may be two late.
+        // Deadlines are checked once a second, and may be two late.
         setTimeout(() => socket.resume(), 3500)
       })
     await Promise.all([read('/through'), read('/else')])
@@ -137,7 +137,7 @@ describe('requests that pass through', () => {
     ])
   })
 
-  it('may ask for any upgrade; others only for those that are spoken here', async () => {
+  it('may ask for any upgrade; others only for supported ones', async () => {
     const handler: Handler = async ({ path, headers }) => {
       if (path !== '/through')
         return { status: 200, headers: {}, body: encoder.encode(`plain ${headers.upgrade}`) }
@@ -170,7 +170,7 @@ describe('requests that pass through', () => {
     assert.match(plain, /^HTTP\/1\.1 200 .*plain toy$/s)
   })
 
-  it('stream the refusal of an upgrade and close the connection', async () => {
+  it('stream the rejection of an upgrade and close the connection', async () => {
     const handler: Handler = async () => ({
       status: 418,
       headers: { 'content-type': 'text/plain' },
@@ -188,8 +188,8 @@ describe('requests that pass through', () => {
   })
 })
 
-describe('a dialler of sockets', () => {
-  it('speaks TLS on a connection that is there already', async () => {
+describe('a socket dialer', () => {
+  it('starts TLS on an existing connection', async () => {
     const { ca, server: tls } = createTestCertificates()
     const handler: Handler = async ({ path }) => ({ status: 200, headers: {}, body: encoder.encode(path) })
     await using server = await serve({ handler, tls: { cert: tls.certificate, key: tls.key } })

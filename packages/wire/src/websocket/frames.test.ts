@@ -4,7 +4,7 @@ import { decodeText, encodeText } from '@coxswain/kit'
 import { encodeFrame, FrameReader, opcodes } from './frames.ts'
 
 describe('WebSocket frames', () => {
-  it('come out as they went in, whatever their length, mask, and cuts', () => {
+  it('round-trip, whatever their length, mask, and cuts', () => {
     for (const length of [0, 1, 125, 126, 65_535, 65_536]) {
       for (const mask of [undefined, Uint8Array.of(1, 2, 3, 4)]) {
         const payload = Uint8Array.from({ length }, (_, index) => index)

@@ -1,16 +1,16 @@
 import { concatBytes } from '@coxswain/kit'
 
-/** What a frame is (RFC 6455, 5.2). */
+/** Frame types (RFC 6455, 5.2). */
 export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
 const finalBit = 0x80
 const maskBit = 0x80
-/** Longest payload of a control frame. */
+/** The maximum payload of a control frame. */
 const controlLimit = 125
-/** Longest head: two bytes, eight of length, four of mask. */
+/** The longest header: two bytes, eight of length, four of mask. */
 const headLimit = 14
 
-/** One frame that is a whole message; `mask` for those of a client, which have to be masked. */
+/** One frame with a whole message; `mask` for frames of a client, which must be masked. */
 export function encodeFrame(opcode: number, payload: Uint8Array, mask?: Uint8Array): Uint8Array {
   const { length } = payload
   const lengthBytes = length <= 125 ? 0 : length <= 0xffff ? 2 : 8
@@ -34,18 +34,18 @@ export function closePayload(code: number): Uint8Array {
 }
 
 export interface FrameListener {
-  /** A whole message, its frames joined. Without it messages are passed over as they come, whatever their length. */
+  /** A whole message, its frames joined. Without it messages are skipped, whatever their length. */
   onMessage?(message: Uint8Array): void
   /** A ping, pong or close frame. */
   onControl(opcode: number, payload: Uint8Array): void
-  /** The peer breaks the protocol; nothing after this is read. */
+  /** The peer violates the protocol; nothing after this is read. */
   onError(reason: string): void
 }
 
 export interface FrameReaderOptions {
-  /** Whose frames these are: those of a client have to be masked. */
+  /** The sender of the frames: those of a client must be masked. */
   readonly from: 'client' | 'server'
-  /** Longer messages break the protocol. @default 16 MiB */
+  /** Longer messages violate the protocol. @default 16 MiB */
   readonly maxMessageBytes?: number
 }
 
@@ -59,7 +59,7 @@ interface Frame {
   left: number
 }
 
-/** Cuts bytes into frames and joins frames to messages. Keeps no more than what came of one message. */
+/** Splits bytes into frames and joins frames to messages. Buffers at most one message. */
 export class FrameReader {
   readonly #listener: FrameListener
   readonly #isClient: boolean
@@ -67,7 +67,7 @@ export class FrameReader {
   readonly #head = new Uint8Array(headLimit)
   #headBytes = 0
   #frame: Frame | undefined
-  /** Of the message whose last frame has not come. */
+  /** Of the message whose last frame has not arrived. */
   #pieces: Uint8Array[] = []
   #pieceBytes = 0
   #inMessage = false
@@ -105,7 +105,7 @@ export class FrameReader {
     }
   }
 
-  /** How long the head is, as far as it is known. */
+  /** The length of the header, as far as it is known. */
   #headNeeded(): number {
     if (this.#headBytes < 2) return 2
     const second = this.#head[1]!
@@ -113,7 +113,7 @@ export class FrameReader {
     return 2 + (short === 126 ? 2 : short === 127 ? 8 : 0) + (second & maskBit ? 4 : 0)
   }
 
-  /** Goes on to the payload, or says what is wrong with the head. */
+  /** Continues with the payload, or reports what is wrong with the header. */
   #readHead(): string | undefined {
     const head = this.#head
     const [first, second] = [head[0]!, head[1]!]
@@ -166,7 +166,7 @@ function join(pieces: readonly Uint8Array[]): Uint8Array {
   return pieces.length === 1 ? pieces[0]! : concatBytes(pieces)
 }
 
-/** A copy: what was pushed stays its owner's. */
+/** A copy: the pushed bytes stay their owner's. */
 function unmask(bytes: Uint8Array, { mask, read }: Frame): Uint8Array {
   const copy = new Uint8Array(bytes)
   if (mask) applyMask(copy, mask, read)

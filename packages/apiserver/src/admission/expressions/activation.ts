@@ -12,11 +12,11 @@ import type { CompiledExpression, PolicyVariables } from '@coxswain/strategies'
 import type { Attributes } from '../attributes.ts'
 import { namespaceOf } from '../create-attributes.ts'
 
-/** What the expressions of one hook are evaluated with. */
+/** The values that the expressions of one webhook or policy are evaluated with. */
 export interface Inputs {
   readonly object: JsonObject | undefined
   readonly oldObject: JsonObject | undefined
-  /** An AdmissionRequest without the objects; made only when an expression reads it. */
+  /** An AdmissionRequest without the objects; created only when an expression reads it. */
   readonly request: () => JsonObject
   readonly namespaceObject?: JsonObject | undefined
   readonly params?: JsonObject | undefined
@@ -25,16 +25,16 @@ export interface Inputs {
   readonly variables?: PolicyVariables
 }
 
-/** What came of an expression; `value` is undefined for one that is not there. */
+/** The result of an expression; `value` is undefined where there was no expression. */
 export type ExpressionResult =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: string }
 
-/** A whole list of expressions is too expensive. */
+/** The expressions exceed their cost budget as a whole. */
 export const outOfBudget =
   'validation failed due to running out of cost budget, no further validation rules will be run'
 
-/** What all expressions of a hook together may cost. */
+/** The cost budget of all expressions of one webhook or policy. */
 export const budgets: { readonly conditions: number; readonly policy: number } = {
   conditions: 2_500_000,
   policy: 10_000_000,
@@ -45,8 +45,8 @@ export type Evaluated =
   | { readonly ok: false; readonly error: string }
 
 /**
- * Evaluates expressions in order with one set of values: a variable of the policy is computed once, when it is first
- * read, and its cost counts for the expression that read it. Fails as a whole when `budget` is spent. Those that are undefined are skipped.
+ * Evaluates expressions in order with one set of values. A variable of the policy is computed once, when it is first
+ * read, and its cost counts for the expression that read it. Fails as a whole when `budget` is exceeded. Undefined expressions are skipped.
  */
 export function evaluateAll(
   expressions: readonly (CompiledExpression | undefined)[],
@@ -81,7 +81,7 @@ function resultOf(source: string, evaluation: Evaluation): ExpressionResult {
   return { ok: false, error: `expression '${source}' resulted in error: ${evaluation.error}` }
 }
 
-/** Only what the expressions read; with variables, which read what they like, everything. */
+/** Only the values that the expressions read; all of them when there are variables, which may read any. */
 function valuesOf(
   expressions: readonly (CompiledExpression | undefined)[],
   inputs: Inputs,
@@ -115,7 +115,7 @@ function requestedResource(attributes: Attributes) {
   }
 }
 
-/** `variables`: computed when they are read. */
+/** `variables`: each is computed when first read. */
 class LazyVariables implements MapValue {
   readonly isMap = true as const
   values: Readonly<Record<string, unknown>> = {}
@@ -150,7 +150,7 @@ class LazyVariables implements MapValue {
     return fault(`composited variable "${name}" fails to evaluate: ${evaluation.error}`)
   }
 
-  /** What has been computed since the last call. */
+  /** The cost since the last call. */
   takeCost(): number {
     const cost = this.#cost
     this.#cost = 0

@@ -6,7 +6,7 @@ import {
 } from '@coxswain/strategies'
 import { budgets, evaluateAll, type Inputs } from './activation.ts'
 
-/** Compiles `matchConditions`; what cannot be compiled fails when it is evaluated. */
+/** Compiles `matchConditions`; one that does not compile fails when it is evaluated. */
 export function compileConditions(
   conditions: unknown,
   options: ExpressionOptions,
@@ -21,10 +21,10 @@ export function compileConditions(
 
 export type ConditionResult =
   | { readonly matches: boolean }
-  /** One could not be evaluated and none was false. */
+  /** One failed to evaluate, and none was false. */
   | { readonly error: string }
 
-/** A false condition spares the request, whatever the others say; errors count by the failure policy. */
+/** A false condition skips the request, whatever the others say; errors are subject to the failure policy. */
 export function matchConditions(
   conditions: readonly CompiledExpression[],
   inputs: Inputs,

@@ -6,8 +6,8 @@ import type { Attributes } from '../attributes.ts'
 const unsure: AuthorizationDecision = { allowed: false, reason: '' }
 
 /**
- * Answers the checks of expressions, which cannot wait, by an authorizer that may have to: whatever it does not say at
- * once is asked for, and the expression is evaluated anew when the answer is there. Each thing is asked once a request.
+ * Answers authorizer checks of expressions, which are synchronous, with an authorizer that may not be: a check without a
+ * synchronous decision is started, and the expression is evaluated again once it is decided. Each check is made once per request.
  */
 export class RequestAuthorizer {
   readonly #attributes: Attributes
@@ -40,7 +40,7 @@ export class RequestAuthorizer {
     return unsure
   }
 
-  /** Evaluates as often as answers are missing; at once when none are. `evaluation` must change nothing but what it returns. */
+  /** Evaluates until every check is decided; synchronous when all are. `evaluation` must have no side effects. */
   run<T>(evaluation: () => T): T | Promise<T> {
     const result = evaluation()
     return this.#pending.length === 0 ? result : this.#runAgain(evaluation)

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../registry/registry.ts'
 import type { Attributes } from '../attributes.ts'
 import { kindOf, resourceOf } from '../create-attributes.ts'
 
-/** A resource that shows the request's objects, and what they are there. */
+/** A resource through which the request's objects are also served, and their kind there. */
 export interface Equivalent {
   readonly resource: GroupVersionResource
   readonly kind: GroupVersionKind
@@ -16,7 +16,7 @@ export function ownResource(attributes: Attributes): Equivalent {
   return { resource: resourceOf(attributes), kind: kindOf(attributes), endpoint: { resource, version } }
 }
 
-/** The other versions of the request's resource, and those of other groups that show the same objects. */
+/** The other versions of the request's resource, and resources of other groups that serve the same objects. */
 export function otherResources(attributes: Attributes): Equivalent[] {
   const { resource: own, version: ownVersion, kind: ownKind, subresource, server } = attributes
   const found: Equivalent[] = []

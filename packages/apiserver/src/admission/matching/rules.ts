@@ -7,20 +7,20 @@ export interface Rule {
   readonly apiVersions?: readonly string[]
   readonly resources?: readonly string[]
   readonly scope?: string
-  /** Policies only: any name when empty. */
+  /** Policies only; empty matches any name. */
   readonly resourceNames?: readonly string[]
 }
 
-/** What a rule looks at. */
+/** The parts of a request that rules match. */
 export interface RuleSubject {
   readonly operation: string
   readonly resource: GroupVersionResource
   readonly subresource: string
-  /** Whether the request is about something in a namespace; a namespace itself is not. */
+  /** Whether the request is namespaced; requests for a Namespace itself are not. */
   readonly namespaced: boolean
 }
 
-/** Whether a rule covers a request, names aside. */
+/** Whether a rule matches a request, resource names aside. */
 export function matchesRule(
   rule: Rule,
   { operation, resource, subresource, namespaced }: RuleSubject,
@@ -43,7 +43,7 @@ function includes(items: readonly string[] | undefined, wanted: string): boolean
   return items?.some(item => item === '*' || item === wanted) ?? false
 }
 
-/** `pods` is not `pods/status`; each side of the slash may be a star. */
+/** `pods` does not match `pods/status`; each side of the slash may be `*`. */
 function matchesResource(pattern: string, resource: string, subresource: string): boolean {
   const slash = pattern.indexOf('/')
   const name = slash < 0 ? pattern : pattern.slice(0, slash)

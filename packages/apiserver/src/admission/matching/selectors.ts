@@ -7,13 +7,13 @@ import type { Attributes } from '../attributes.ts'
 import { isNamespaceResource, namespaceOf } from '../create-attributes.ts'
 import type { AdmissionPorts } from '../ports.ts'
 
-/** A selector that is undefined takes everything. */
+/** An undefined selector matches everything. */
 export interface Selectors {
   readonly namespaces: Selector | undefined
   readonly objects: Selector | undefined
 }
 
-/** Reads `namespaceSelector` and `objectSelector`, which have been validated when they were written. */
+/** Parses `namespaceSelector` and `objectSelector`, which were validated when they were written. */
 export function readSelectors(owner: JsonObject): Selectors {
   return { namespaces: readSelector(owner.namespaceSelector), objects: readSelector(owner.objectSelector) }
 }
@@ -25,13 +25,13 @@ function readSelector(value: unknown): Selector | undefined {
   return isEmpty ? undefined : labelSelectorAsSelector(value as LabelSelector)
 }
 
-/** Throws a 404 when the request is about a namespace that is not there. */
+/** Throws a 404 when the request's namespace does not exist. */
 export function matchesSelectors(attributes: Attributes, { namespaces, objects }: Selectors): boolean {
   if (objects && !hasLabels(attributes.object, objects) && !hasLabels(attributes.oldObject, objects))
     return false
   if (!namespaces) return true
   const namespace = namespaceOf(attributes)
-  // What is in no namespace, and is none, is never spared.
+  // Cluster-scoped objects other than Namespaces always match.
   if (namespace === '' && !isNamespaceResource(attributes)) return true
   return namespaces.matches(namespaceLabels(attributes, namespace))
 }
@@ -41,7 +41,7 @@ function hasLabels(object: JsonObject | undefined, selector: Selector): boolean 
   return selector.matches(object.metadata.labels as Readonly<Record<string, string>> | undefined)
 }
 
-/** A namespace that is being written counts with the labels that it is about to have. */
+/** A Namespace that is being written is matched by its new labels. */
 function namespaceLabels(attributes: Attributes, namespace: string): Readonly<Record<string, string>> {
   const { operation, subresource, object, server } = attributes
   const isWrite = operation === 'CREATE' || operation === 'UPDATE'

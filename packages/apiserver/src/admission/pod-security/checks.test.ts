@@ -16,13 +16,13 @@ const confined = {
   ],
 }
 
-describe('the levels of pod security', () => {
-  it('let everything pass that is privileged, and a confined pod everywhere', () => {
+describe('pod security levels', () => {
+  it('admit everything as privileged, and a restricted pod everywhere', () => {
     assert.deepEqual(texts('privileged', { hostPID: true, containers: [] }), [])
     assert.deepEqual(texts('restricted', confined), [])
   })
 
-  it('keep pods off the host from the baseline on', () => {
+  it('reject host access from baseline on', () => {
     const spec = {
       hostNetwork: true,
       hostPID: true,
@@ -41,7 +41,7 @@ describe('the levels of pod security', () => {
     ])
   })
 
-  it('ask a restricted pod to say that it is confined', () => {
+  it('require a restricted pod to state its restrictions', () => {
     assert.deepEqual(texts('restricted', { containers: [{ name: 'c' }] }), [
       'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false)',
       'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"])',
@@ -50,14 +50,14 @@ describe('the levels of pod security', () => {
     ])
   })
 
-  it('tell of a volume type once, by the stricter check', () => {
+  it('report a volume type once, by the stricter check', () => {
     const spec = { ...confined, volumes: [{ name: 'v', hostPath: { path: '/' } }] }
     assert.deepEqual(texts('restricted', spec), [
       'restricted volume types (volume "v" uses restricted volume type "hostPath")',
     ])
   })
 
-  it('let a pod with users of its own be root', () => {
+  it('let a pod with a user namespace run as root', () => {
     const { runAsNonRoot: _, ...securityContext } = confined.securityContext
     assert.deepEqual(texts('restricted', { ...confined, securityContext, hostUsers: false }), [])
   })

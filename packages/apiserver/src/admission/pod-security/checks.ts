@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { listOf, numberOf, objectOf, recordOf, stringsOf, textOf } from '@coxswain/strategies'
 
-/** The least strict first. */
+/** From the least to the most restrictive. */
 export const levels = ['privileged', 'baseline', 'restricted'] as const
 export type Level = (typeof levels)[number]
 
-/** What a check has against a pod: the reason, and the details that are shown in brackets. */
+/** A violation: its reason, and the details shown in brackets. */
 export interface Violation {
   readonly reason: string
   readonly detail: string
@@ -26,17 +26,17 @@ const sorted = (values: Iterable<string>): string[] => [...new Set(values)].sort
 const contextOf = (object: JsonObject): JsonObject => objectOf(object.securityContext)
 const nameOf = (container: JsonObject): string => textOf(container.name)
 const isWindows = ({ spec }: PodView): boolean => objectOf(spec.os).name === 'windows'
-/** Root in a user namespace is unprivileged outside of it. */
+/** Root in a user namespace is unprivileged outside it. */
 const hasOwnUsers = ({ spec }: PodView): boolean => spec.hostUsers === false
 
 const naming = (names: readonly string[]): string =>
   `${plural('container', 'containers', names.length)} ${quoteAll(names)}`
 
-/** The containers of which `isBad` is true, by name. */
+/** The names of the containers for which `isBad` is true. */
 const badOnes = ({ containers }: PodView, isBad: (container: JsonObject) => boolean): string[] =>
   containers.filter(isBad).map(nameOf)
 
-/** The pod itself and its containers, as far as their security settings are bad. */
+/** The Pod itself and its containers whose security settings are bad. */
 function badSetters(pod: PodView, isBad: (context: JsonObject) => boolean): string[] {
   const names = badOnes(pod, container => isBad(contextOf(container)))
   return [...(isBad(contextOf(pod.spec)) ? ['pod'] : []), ...(names.length > 0 ? [naming(names)] : [])]
@@ -81,7 +81,7 @@ const defaultCapabilities = new Set([
 const addedTo = (container: JsonObject): string[] =>
   stringsOf(objectOf(contextOf(container).capabilities).add)
 
-/** Containers that add capabilities other than the allowed ones, and which. */
+/** Containers that add capabilities which are not allowed, and those capabilities. */
 function addedBeyond(pod: PodView, isAllowed: (name: string) => boolean): string | undefined {
   const names = badOnes(pod, container => !addedTo(container).every(isAllowed))
   if (names.length === 0) return undefined
@@ -291,7 +291,7 @@ const runAsUser: Check = pod => {
   return { reason: 'runAsUser=0', detail: `${settersText(setters)} must not set runAsUser=0` }
 }
 
-/** In the order in which violations are told. */
+/** In the order in which violations are listed. */
 const baselineChecks: readonly Check[] = [
   appArmorProfile,
   capabilitiesBaseline,
@@ -306,7 +306,7 @@ const baselineChecks: readonly Check[] = [
   sysctls,
   windowsHostProcess,
 ]
-/** The stricter checks, after those of the baseline that none of them replaces. */
+/** The restricted checks, after the baseline checks that they do not replace. */
 const restrictedChecks: readonly Check[] = [
   appArmorProfile,
   hostNamespaces,
@@ -325,7 +325,7 @@ const restrictedChecks: readonly Check[] = [
   seccompRestricted,
 ]
 
-/** What a pod, or a pod that a template makes, has that its level forbids. By the standard of the present version. */
+/** How a Pod, or the Pod of a template, violates a level. By the standard of the current version. */
 export function violationsOf(level: Level, metadata: JsonObject, spec: JsonObject): Violation[] {
   if (level === 'privileged') return []
   const containers = ['initContainers', 'containers', 'ephemeralContainers'].flatMap(kind =>

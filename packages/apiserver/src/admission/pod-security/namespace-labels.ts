@@ -9,11 +9,11 @@ import { type Level, levels, violationsOf } from './checks.ts'
 const prefix = 'pod-security.kubernetes.io/'
 const modes = ['enforce', 'audit', 'warn']
 
-/** Pods that are looked at when a namespace becomes stricter. */
+/** How many existing Pods are checked when a namespace becomes more restrictive. */
 const mostPods = 3_000
 
-/** Rejects invalid labels, and warns of existing pods that violate a stricter level. */
-export function judgeNamespace(attributes: Attributes, object: JsonObject): void {
+/** Rejects invalid labels, and warns of existing Pods that violate a more restrictive level. */
+export function validateNamespace(attributes: Attributes, object: JsonObject): void {
   const { resource, oldObject } = attributes
   const labels = labelsOf(object)
   const errors = checkLabels(labels)

@@ -4,17 +4,17 @@ import { byName, listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { AdmissionPlugin } from '../admission.ts'
 import type { Attributes } from '../attributes.ts'
 import { type Level, levels, violationsOf } from './checks.ts'
-import { judgeNamespace } from './namespace-labels.ts'
+import { validateNamespace } from './namespace-labels.ts'
 
 const prefix = 'pod-security.kubernetes.io/'
 
-/** How strict a namespace is in one way, and by the standard of which version; the version only shows in messages. */
+/** The level and version of a namespace for one mode; the version only appears in messages. */
 interface Standard {
   readonly level: Level
   readonly version: string
 }
 
-/** What a namespace without labels has, by mode (`enforce`, `enforce-version`, ...), and who is spared. */
+/** The defaults of namespaces without labels, by mode (`enforce`, `enforce-version`, ...), and the exemptions. */
 export interface PodSecurityConfiguration {
   readonly defaults?: Readonly<Record<string, string>>
   readonly exemptions?: {
@@ -25,8 +25,8 @@ export interface PodSecurityConfiguration {
 }
 
 /**
- * Keeps pods out of a namespace that are less confined than its labels demand, and tells authors of pods and of workloads
- * what its `warn` label would not allow.
+ * Rejects Pods that violate the `enforce` level of their namespace, and warns authors of Pods and workloads about
+ * violations of its `warn` level.
  */
 export function createPodSecurity(configuration: PodSecurityConfiguration = {}): AdmissionPlugin {
   const { defaults = {}, exemptions = {} } = configuration
@@ -36,19 +36,19 @@ export function createPodSecurity(configuration: PodSecurityConfiguration = {}):
     validate(attributes) {
       const { operation, object, user, namespace } = attributes
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return
-      if (isNamespaceWrite(attributes)) judgeNamespace(attributes, object)
+      if (isNamespaceWrite(attributes)) validateNamespace(attributes, object)
       const podSpec = podSpecOf(attributes, object)
       if (!podSpec || exemptions.namespaces?.includes(namespace)) return
       if (exemptions.usernames?.includes(user.name)) return
       if (exemptions.runtimeClasses?.includes(textOf(podSpec.spec.runtimeClassName))) return
-      judge(attributes, object, podSpec, { ...presets, ...labelsOf(attributes) })
+      evaluate(attributes, object, podSpec, { ...presets, ...labelsOf(attributes) })
     },
   }
 }
 
 export const podSecurity: AdmissionPlugin = createPodSecurity()
 
-function judge(
+function evaluate(
   ...[attributes, object, podSpec, labels]: [
     Attributes,
     JsonObject,
@@ -83,7 +83,7 @@ function labelsOf({ server, namespace }: Attributes): Readonly<Record<string, st
   return stored ? stored.labels : {}
 }
 
-/** A level that does not exist counts as `otherwise`; without a label everything goes. */
+/** An unknown level counts as `otherwise`; without a label everything is allowed. */
 function standardOf(
   labels: Readonly<Record<string, string>>,
   mode: 'audit' | 'enforce' | 'warn',
@@ -112,7 +112,7 @@ const workloads = new Set([
   ...['apps/daemonsets', 'batch/jobs'],
 ])
 
-/** The pod that is written, or that the workload which is written makes; undefined for everything else. */
+/** The Pod being written, or the Pod template of the workload being written; undefined for everything else. */
 function podSpecOf({ resource, subresource }: Attributes, object: JsonObject): PodParts | undefined {
   const name = `${resource.info.group}/${resource.info.resource}`
   if (name === '/pods') {
@@ -137,7 +137,7 @@ function isNamespaceWrite({ resource, subresource }: Attributes): boolean {
   return group === '' && name === 'namespaces' && subresource === ''
 }
 
-/** Whether an update brings containers or images that were not judged before; nothing else of a pod can change. */
+/** Whether an update brings new containers or images; nothing else that is checked can change. */
 function hasNewContainers(object: JsonObject, old: JsonObject): boolean {
   return ['containers', 'initContainers', 'ephemeralContainers'].some(kind => {
     const before = listOf(objectOf(old.spec)[kind])

@@ -15,7 +15,7 @@ after(() => server[Symbol.asyncDispose]())
 interface Place {
   readonly namespace: string
   readonly configmaps: string
-  /** Binds a policy for this namespace; gives its name. */
+  /** Binds a policy for this namespace; returns its name. */
   bind(kind: 'mutating' | 'validating', spec: JsonObject, binding?: JsonObject): Promise<string>
 }
 
@@ -53,7 +53,7 @@ const validations = (expression: string, rest: JsonObject = {}) => ({
 })
 
 describe('a validation', () => {
-  it('may warn and be noted instead of denying', async () => {
+  it('may warn and audit instead of denying', async () => {
     const place = await createPlace()
     const name = await place.bind('validating', validations('false', { message: 'careful' }), {
       validationActions: ['Warn', 'Audit'],
@@ -65,7 +65,7 @@ describe('a validation', () => {
     ])
   })
 
-  it('sees the request, the namespace, the old object and what the client may do', async () => {
+  it('sees the request, the namespace, the old object and the authorizer', async () => {
     const place = await createPlace({ team: 'blue' })
     const expressions = [
       "request.operation in ['CREATE', 'UPDATE', 'DELETE']",
@@ -76,17 +76,17 @@ describe('a validation', () => {
       "request.operation == 'DELETE' ? object == null : has(object.data)",
       "authorizer.group('apps').resource('deployments').namespace('x').check('create').allowed()",
       "authorizer.requestResource.check('get').allowed() && authorizer.path('/healthz').check('get').allowed()",
-      "!authorizer.serviceAccount('default', 'nobody').group('').resource('secrets').check('get').allowed()",
+      "!authorizer.serviceAccount('default', 'unprivileged').group('').resource('secrets').check('get').allowed()",
     ]
     await place.bind('validating', { validations: expressions.map(expression => ({ expression })) })
     await server.must('POST', place.configmaps, map('a'))
     await server.must('PUT', `${place.configmaps}/a`, map('a', { k: 'w' }))
-    const refused = await server.send('DELETE', `${place.configmaps}/a`) // what is stored is no longer 'v'
+    const refused = await server.send('DELETE', `${place.configmaps}/a`) // the stored value is no longer 'v'
     assert.equal(refused.status, 422)
     assert.match(refused.body.message, /failed expression: request.operation == 'CREATE'/)
   })
 
-  it('is skipped when a condition does not hold, and fails when one cannot be evaluated', async () => {
+  it('is skipped when a match condition is false, and fails when one cannot be evaluated', async () => {
     const place = await createPlace()
     await place.bind('validating', {
       ...validations('false'),
@@ -101,13 +101,13 @@ describe('a validation', () => {
     assert.equal(refused.status, 422)
   })
 
-  it('that cannot be evaluated lets pass when its policy ignores failures', async () => {
+  it('that cannot be evaluated admits the request when failurePolicy is Ignore', async () => {
     const place = await createPlace()
     await place.bind('validating', { ...validations("object.data.absent == 'x'"), failurePolicy: 'Ignore' })
     await server.must('POST', place.configmaps, map('a'))
   })
 
-  it('is not about names that are not listed, nor about what is excluded', async () => {
+  it('does not match other resource names, nor excluded resources', async () => {
     const place = await createPlace()
     const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['*'], resources: ['configmaps'] }
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': place.namespace } }
@@ -121,7 +121,7 @@ describe('a validation', () => {
     assert.equal((await server.send('POST', place.configmaps, map('a'))).status, 422)
   })
 
-  it('is not too expensive', async () => {
+  it('must not exceed the cost budget', async () => {
     const place = await createPlace()
     const list = `[${Array.from({ length: 60 }, (_, index) => index).join(', ')}]`
     await place.bind('validating', {
@@ -135,7 +135,7 @@ describe('a validation', () => {
     assert.match(refused.body.message, /resulted in error: operation cancelled: actual cost limit exceeded$/)
   })
 
-  it('is bound to part of what its policy is for, and forgotten with its binding', async () => {
+  it('may be bound to a part of what its policy matches, and ends with its binding', async () => {
     const place = await createPlace()
     const objectSelector = { matchLabels: { strict: 'yes' } }
     const name = await place.bind('validating', validations('false'), { matchResources: { objectSelector } })
@@ -146,7 +146,7 @@ describe('a validation', () => {
     assert.equal((await server.send('POST', place.configmaps, strict)).status, 201)
   })
 
-  it('never keeps anybody from asking, nor from changing policies', async () => {
+  it('never blocks reviews, nor changes of policies', async () => {
     const name = `policy-${++count}`
     await server.must('POST', `${base}/validatingadmissionpolicies`, {
       metadata: { name },
@@ -178,7 +178,7 @@ describe('a validation', () => {
 describe('parameters of a policy', () => {
   const paramKind = { apiVersion: 'v1', kind: 'ConfigMap' }
 
-  it('are looked up by name, where the request is unless the binding says otherwise', async () => {
+  it("are looked up by name, in the request's namespace unless the binding names another", async () => {
     const place = await createPlace()
     await server.must('POST', place.configmaps, map('limits', { most: '3' }))
     const spec = {
@@ -199,7 +199,7 @@ describe('parameters of a policy', () => {
     )
   })
 
-  it('may be many, and none where that is allowed', async () => {
+  it('may be several, or none where that is allowed', async () => {
     const place = await createPlace()
     const elsewhere = await createPlace()
     const bad = { labels: { words: 'yes' } }
@@ -221,7 +221,7 @@ describe('parameters of a policy', () => {
     assert.deepEqual(statuses, [201, 422, 422])
   })
 
-  it('of a kind that is not there fail the request, as the policy says', async () => {
+  it('of a kind that is not served fail the request, as failurePolicy says', async () => {
     const place = await createPlace()
     const unknown = { apiVersion: 'rules.example.com/v1', kind: 'Limit' }
     const binding = { paramRef: { name: 'x', parameterNotFoundAction: 'Allow' } }
@@ -241,7 +241,7 @@ const apply = (expression: string) => ({
 const jsonPatch = (expression: string) => ({ patchType: 'JSONPatch', jsonPatch: { expression } })
 
 describe('a mutation', () => {
-  it('merges lists by their keys, and does not touch what is changed as a whole', async () => {
+  it('merges lists by their keys, and leaves atomic fields alone', async () => {
     const place = await createPlace()
     await server.must('POST', `/api/v1/namespaces/${place.namespace}/serviceaccounts`, {
       metadata: { name: 'default' },
@@ -279,7 +279,7 @@ describe('a mutation', () => {
     )
   })
 
-  it('may be a patch whose test decides, and one that does not apply refuses the request', async () => {
+  it('may be a JSON patch with a test; a patch that does not apply rejects the request', async () => {
     const place = await createPlace()
     await place.bind('mutating', {
       mutations: [
@@ -299,7 +299,7 @@ describe('a mutation', () => {
     assert.match(refused.body.message, /denied request: JSON Patch: .*remove/)
   })
 
-  it('runs again after a later change when its policy asks for it', async () => {
+  it('is reinvoked after a later change when its policy asks for it', async () => {
     const place = await createPlace()
     const counter = (key: string) =>
       apply(`Object{data: Object.data{${key}: string(int(object.data.?${key}.orValue("0")) + 1)}}`)

@@ -5,10 +5,10 @@ import { type Equivalent, otherResources, ownResource } from '../matching/equiva
 import { matchesRule, type Rule } from '../matching/rules.ts'
 import { matchesSelectors, readSelectors, type Selectors } from '../matching/selectors.ts'
 
-/** `MatchResources`: what a policy or a binding is about. */
+/** `MatchResources`: which requests a policy or binding applies to. */
 export interface MatchResources {
   readonly selectors: Selectors
-  /** Everything when there are none. */
+  /** Empty matches everything. */
   readonly rules: readonly Rule[]
   readonly excluded: readonly Rule[]
   readonly exact: boolean
@@ -28,7 +28,7 @@ function rulesOf(rules: unknown): Rule[] {
   return Array.isArray(rules) ? (rules.filter(isObject) as JsonObject[] as Rule[]) : []
 }
 
-/** What a policy sees of the request; undefined when it is not about it. Throws a 404 for a namespace that is not there. */
+/** The request as the policy sees it; undefined when it does not match. Throws a 404 when the namespace does not exist. */
 export function matchResources(attributes: Attributes, resources: MatchResources): Equivalent | undefined {
   if (findRule(attributes, resources.excluded, resources.exact)) return undefined
   const matched =
@@ -38,7 +38,7 @@ export function matchResources(attributes: Attributes, resources: MatchResources
   return matched && matchesSelectors(attributes, resources.selectors) ? matched : undefined
 }
 
-/** Whether any rule could cover the request; names and selectors are not looked at. */
+/** Whether any rule could match the request; names and selectors are not evaluated. */
 export function mayMatch(attributes: Attributes, resources: MatchResources): boolean {
   if (resources.rules.length === 0) return true
   return findRule(attributes, resources.rules, resources.exact, false) !== undefined

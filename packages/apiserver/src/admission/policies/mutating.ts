@@ -17,7 +17,7 @@ import { type Binding, type PolicyHook, PolicySource } from './policy-source.ts'
 
 const name = 'MutatingAdmissionPolicy'
 
-/** Lets the MutatingAdmissionPolicies that are bound change the object, by name. Nothing is changed of what is deleted. */
+/** Applies the bound MutatingAdmissionPolicies in the order of their names. Deletes are not mutated. */
 export const mutatingAdmissionPolicy: AdmissionPlugin = {
   name,
   forServer(server) {
@@ -32,7 +32,7 @@ export const mutatingAdmissionPolicy: AdmissionPlugin = {
   },
 }
 
-/** A policy with one of its bindings and one set of parameters. */
+/** A policy with one of its bindings and one parameter object. */
 interface Invocation {
   readonly policy: MutatingPolicy
   readonly binding: Binding
@@ -148,7 +148,7 @@ async function invokeAll(
   hooks.remember(attributes.object)
 }
 
-/** Applies the mutations of a policy in order; whether the object has changed. A mutation that fails changes nothing. */
+/** Applies a policy's mutations in order; returns whether the object changed. A failing mutation changes nothing. */
 async function invoke(
   ...[{ policy, binding, matched }, inputs, authorizer, errors]: [
     Invocation,

@@ -50,7 +50,7 @@ export type Mutated =
   | { readonly ok: true; readonly object: JsonObject }
   | { readonly ok: false; readonly error: string }
 
-/** The result of the expression of a mutation, before it is applied. */
+/** The result of a mutation's expression, before it is applied. */
 export type EvaluatedMutation =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly error: string }
@@ -62,7 +62,7 @@ export function evaluateMutation({ expression }: Mutation, inputs: Inputs): Eval
   return evaluated.results[0]!
 }
 
-/** Makes of `object` what a mutation says. */
+/** Applies a mutation to `object`. */
 export function applyMutation(
   ...[attributes, matched, object, { patchType }, value]: [
     Attributes,
@@ -90,14 +90,14 @@ function applyPatch(
     patched = applyJsonPatch(object, decodeJsonPatch(operations))
   } catch (error) {
     if (!isMachineryError(error)) throw error
-    // A test that fails means that the patch is not for this object.
+    // A failing test operation means that the patch does not apply to this object.
     if (error.message.endsWith('failed: test failed')) return { ok: true, object }
     return { ok: false, error: `JSON Patch: ${error.message}` }
   }
   return read(attributes, matched, patched)
 }
 
-/** Values of operations that are object literals have to be named by their fields. */
+/** Object literals in the values of operations have the type name of their field path. */
 function namesIn(operations: Value): string[] {
   const items = (operations as { toArray?: () => Value[] }).toArray?.() ?? []
   return items.flatMap(operation => {
@@ -106,7 +106,7 @@ function namesIn(operations: Value): string[] {
   })
 }
 
-/** An operation may put any part of an object in its place: the literal itself may be called by any path. */
+/** An operation may set any part of an object, so a literal of any field path is accepted. */
 function nameOf(value: Value): string {
   const { structType } = value as { structType?: { name: string } }
   return structType?.name ?? 'Object'
@@ -123,7 +123,7 @@ function applyConfiguration(
   return read(attributes, matched, merged.object)
 }
 
-/** Kinds that endpoints have of their own are built in. */
+/** Kinds of subresources are built in. */
 function schemaOf({ kind }: Attributes, { endpoint }: Equivalent): Schema {
   if (!kind) return endpoint.version.schema()
   const group = kind.group.split('.', 1)[0] || 'core'

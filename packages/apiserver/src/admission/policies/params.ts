@@ -2,8 +2,7 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { type LabelSelector, parseGroupVersion } from '@coxswain/apimachinery/meta'
 import { labelSelectorAsSelector } from '@coxswain/apimachinery/selectors'
 import { parseServed } from '../../registry/convert.ts'
-import type { Endpoint } from '../../registry/registry.ts'
-import { objectKey } from '../../registry/served-resource.ts'
+import { type Endpoint, objectKey } from '../../registry/registry.ts'
 import type { AdmissionPorts } from '../ports.ts'
 
 export interface ParamKind {
@@ -41,12 +40,12 @@ export function unknownParamKind({ apiVersion, kind }: ParamKind): string {
   return `failed to find resource referenced by paramKind: '${version}, Kind=${kind}'`
 }
 
-/** The parameters to evaluate a policy with, one after the other; undefined for an evaluation without any. */
+/** The parameter objects to evaluate a policy with, one at a time; undefined for an evaluation without parameters. */
 export type Params =
   | { readonly ok: true; readonly params: readonly (JsonObject | undefined)[] }
   | { readonly ok: false; readonly error: string }
 
-/** `endpoint` is where the policy's parameters are served; undefined for a policy without. */
+/** `endpoint` is where the policy's parameters are served; undefined for a policy without parameters. */
 export async function collectParams(
   endpoint: Endpoint | undefined,
   ref: ParamRef | undefined,

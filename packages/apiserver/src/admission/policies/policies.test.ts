@@ -38,7 +38,7 @@ const configmap = (name: string, data: JsonObject = {}, metadata: JsonObject = {
 })
 
 describe('ValidatingAdmissionPolicy', () => {
-  it('refuses what an expression says no to, in the words of the policy', async () => {
+  it('denies a request with the message of the policy', async () => {
     await using server = await startServer()
     await bind(server, 'validating', 'size', {
       variables: [{ name: 'n', expression: "int(object.data['n'])" }],
@@ -91,7 +91,7 @@ describe('MutatingAdmissionPolicy', () => {
 })
 
 describe('the type checking of a ValidatingAdmissionPolicy', () => {
-  it('tells in the status what expressions make of the kinds that are named', async () => {
+  it('reports type errors of expressions in the status', async () => {
     await using server = await startServer({ admission: { checkPolicyTypes: true } })
     const path = `${base}/validatingadmissionpolicies`
     const policy = (name: string, expression: string) => ({

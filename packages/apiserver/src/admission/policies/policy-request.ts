@@ -5,7 +5,7 @@ import type { Attributes } from '../attributes.ts'
 import { isNamespaceResource } from '../create-attributes.ts'
 import { findNamespace } from '../matching/selectors.ts'
 
-/** Questions that every request may depend on: a policy that refuses them breaks the cluster. */
+/** Reviews on which every request may depend: a policy that rejected them would break the cluster. */
 const spared = new Set([
   'authentication.k8s.io/selfsubjectreviews',
   'authentication.k8s.io/tokenreviews',
@@ -15,7 +15,7 @@ const spared = new Set([
   'authorization.k8s.io/subjectaccessreviews',
 ])
 
-/** Whether no policy is asked about the request. */
+/** Whether the request is exempt from all policies. */
 export function isSpared(attributes: Attributes): boolean {
   const { group, resource } = attributes.resource.info
   return isAdmissionConfiguration(attributes) || spared.has(`${group}/${resource}`)
@@ -36,7 +36,7 @@ const shownMetadata = [
   'finalizers',
 ]
 
-/** `namespaceObject`: what expressions see of the request's namespace. Throws a 404 when it is not there. */
+/** `namespaceObject`: the request's namespace as expressions see it. Throws a 404 when it does not exist. */
 export function readNamespaceObject(attributes: Attributes): JsonObject | undefined {
   if (attributes.namespace === '' || isNamespaceResource(attributes)) return undefined
   const {
@@ -51,16 +51,16 @@ export function readNamespaceObject(attributes: Attributes): JsonObject | undefi
   return { kind, apiVersion, metadata: shown, spec, status }
 }
 
-/** A 403 about the request's object; an object whose name is made later is called by what it will begin with. */
+/** A 403 for the request's object; an object with `generateName` is called by that prefix. */
 export function forbidden(attributes: Attributes, message: string): StatusError {
   const metadata = attributes.object?.metadata as { name?: string; generateName?: string } | undefined
   const name = metadata?.name || metadata?.generateName || attributes.name || 'Unknown'
   return newForbidden(attributes.resource.info, name, message)
 }
 
-/** What to say instead. */
+/** Replaces the message. */
 export interface Denial {
-  /** @default as it is */
+  /** @default unchanged */
   readonly message?: string
   readonly reason: string
   readonly code: number

@@ -15,7 +15,7 @@ import {
   unknownParamKind,
 } from './params.ts'
 
-/** What policies of both kinds have. */
+/** What both kinds of policies have. */
 export interface Policy {
   readonly name: string
   readonly failurePolicy: 'Fail' | 'Ignore'
@@ -37,7 +37,7 @@ export interface PolicyHook<P extends Policy> {
   readonly policy: P
   readonly bindings: readonly Binding[]
   readonly paramEndpoint: Endpoint | undefined
-  /** Why the policy cannot be used now. */
+  /** Why the policy cannot be used. */
   readonly error: string | undefined
 }
 
@@ -46,7 +46,7 @@ interface Hooks<P extends Policy> {
   readonly byRequest: Map<string, readonly PolicyHook<P>[]>
 }
 
-/** The bound policies of one kind, by name. What is compiled is kept until the policy changes. */
+/** The bound policies of one kind, by name. A compiled policy is kept until it changes. */
 export class PolicySource<P extends Policy> {
   readonly #server: AdmissionPorts
   readonly #prefix: { readonly policies: string; readonly bindings: string }
@@ -72,7 +72,7 @@ export class PolicySource<P extends Policy> {
     }))
   }
 
-  /** Those that may be about the request, names and selectors aside. The same list for like requests. */
+  /** The policies that may match the request, names and selectors aside. Like requests get the same list. */
   candidates(attributes: Attributes): readonly PolicyHook<P>[] {
     const { all, byRequest } = this.#view.value
     if (all.length === 0) return all
@@ -132,7 +132,7 @@ function readBinding(name: string, spec: JsonObject): Binding {
   }
 }
 
-/** Reads and compiles what policies of both kinds have; `options` are for what else they say. */
+/** Parses and compiles the parts that both kinds of policies have; `options` is for the rest. */
 export function compilePolicy(
   name: string,
   spec: JsonObject,

@@ -12,12 +12,12 @@ export interface ExpressionWarning {
   readonly warning: string
 }
 
-/** Kinds that a rule is checked against at most. */
+/** The maximum number of kinds that a policy is checked against. */
 const mostKinds = 10
 
 /**
- * What is wrong with the expressions of a ValidatingAdmissionPolicy when objects have the types of the kinds that it
- * names: a field that does not exist, for instance. Kinds behind a star are not looked at.
+ * Type errors in the expressions of a ValidatingAdmissionPolicy, for objects of the kinds that it names: a field that
+ * does not exist, for instance. Wildcard rules are not checked.
  */
 export function checkTypes(
   server: Pick<AdmissionPorts, 'registry'>,
@@ -45,7 +45,7 @@ export function checkTypes(
   return warnings
 }
 
-/** The kinds that rules name outright, by group, version and kind. */
+/** The kinds that rules name without a wildcard, by group, version and kind. */
 function kindsOf(registry: Registry, constraints: unknown): Endpoint[] {
   const rules =
     isObject(constraints) && Array.isArray(constraints.resourceRules) ? constraints.resourceRules : []
@@ -71,7 +71,7 @@ function namesOf(list: unknown): string[] {
   return Array.isArray(list) ? list.map(String) : []
 }
 
-/** What expressions may use when the object is of one kind. */
+/** The declarations for objects of one kind. */
 class Scope {
   readonly #kind: string
   readonly #types: Record<string, VariableDeclaration> = {}
@@ -95,7 +95,7 @@ class Scope {
       this.#variables.add(String(name), String(expression), this.#options())
   }
 
-  /** A text when the expression makes no sense here. */
+  /** Type errors; empty when the expression type-checks. */
   check(source: string): string[] {
     const compiled = compileAdmissionExpression(source, 'any', {
       ...this.#options(),

@@ -17,7 +17,7 @@ import {
   type ValidatingPolicy,
 } from './validation.ts'
 
-/** Asks the ValidatingAdmissionPolicies that are bound; the first refusal, by name, is told. */
+/** Evaluates the bound ValidatingAdmissionPolicies; the first denial, by name, is reported. */
 export const validatingAdmissionPolicy: AdmissionPlugin = {
   name: 'ValidatingAdmissionPolicy',
   forServer(server) {
@@ -63,7 +63,7 @@ async function dispatch(
   throw denied(forbidden(attributes, text), { reason, code: codes[reason] ?? 422, causes: [text] })
 }
 
-/** What one policy has against the request. */
+/** The violations of one policy. */
 async function ask(
   attributes: Attributes,
   hook: PolicyHook<ValidatingPolicy>,
@@ -135,7 +135,7 @@ function inputsOf(
   }
 }
 
-/** Warns and notes as the binding wants it; whether the request is to be refused. */
+/** Warns and audits as the binding's validationActions say; returns whether to deny the request. */
 function enforce(
   attributes: Attributes,
   policy: ValidatingPolicy,

@@ -52,11 +52,11 @@ export type Decision =
 
 export type Annotation =
   | { readonly key: string; readonly value: string }
-  /** The annotation cannot be computed, and that refuses the request. */
+  /** The annotation failed to evaluate, which denies the request. */
   | { readonly error: string }
 
 export interface PolicyResult {
-  /** One for each validation; one for all when they could not be evaluated. */
+  /** One per validation; a single one when they could not be evaluated. */
   readonly decisions: readonly Decision[]
   readonly annotations: readonly Annotation[]
 }
@@ -64,7 +64,7 @@ export interface PolicyResult {
 const nothing: PolicyResult = { decisions: [], annotations: [] }
 const longestMessage = 5 * 1024
 
-/** Evaluates a policy with one set of parameters. Errors refuse or let pass, as the failure policy says. */
+/** Evaluates a policy with one parameter object. Errors are subject to the failure policy. */
 export function evaluatePolicy(policy: ValidatingPolicy, inputs: Inputs): PolicyResult {
   const onError = (message: string): Decision =>
     policy.failurePolicy === 'Ignore' ? { denied: false } : { denied: true, message, reason: undefined }
@@ -97,7 +97,7 @@ export function evaluatePolicy(policy: ValidatingPolicy, inputs: Inputs): Policy
   return typeof annotations === 'string' ? failed(annotations) : { decisions, annotations }
 }
 
-/** What the message expression says, else the message, else the expression itself. */
+/** The result of the message expression, else the message, else the expression itself. */
 function messageOf({ message, expression }: Validation, result: ExpressionResult | undefined): string {
   if (result?.ok && typeof result.value === 'string') {
     const text = result.value.trim()
@@ -107,7 +107,7 @@ function messageOf({ message, expression }: Validation, result: ExpressionResult
   return message.trim() || `failed expression: ${expression.source.trim()}`
 }
 
-/** A text when all together are too expensive. */
+/** The error text when the expressions exceed their budget as a whole. */
 function evaluateAnnotations(policy: ValidatingPolicy, inputs: Inputs): Annotation[] | string {
   const { auditAnnotations } = policy
   if (auditAnnotations.length === 0) return []

@@ -18,10 +18,10 @@ export interface Answer {
   readonly warnings: readonly string[]
 }
 
-/** Endpoints may not have loopback addresses: this one leads to this machine. */
+/** Endpoints may not have loopback addresses; this address is dialled as this machine. */
 export const routedAddress = '192.0.2.77'
 
-/** An API server without a socket whose way out are sockets. */
+/** An API server without a listening socket, with real outbound connections. */
 export async function startServer(options: Partial<ApiServerOptions> = {}) {
   const env = createRealEnv()
   const store = createMemoryStore({ env })
@@ -60,7 +60,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}) {
     }
   }
 
-  /** Sends what has to succeed. */
+  /** Sends a request that must succeed. */
   async function must(method: string, url: string, body?: unknown, headers: Record<string, string> = {}) {
     const answer = await send(method, url, body, headers)
     assert.ok(answer.status < 300, `${method} ${url}: ${answer.status} ${JSON.stringify(answer.body)}`)
@@ -97,9 +97,9 @@ const certificate = createCertificate(
   ca,
 )
 
-/** PEM in base64, as `caBundle` has it. */
+/** PEM in base64, as in `caBundle`. */
 export const caBundle: string = Buffer.from(ca.certificate).toString('base64')
-/** What the hook server proves itself with. */
+/** The server certificate of the webhook server. */
 export const hookTls: { readonly cert: string; readonly key: string } = {
   cert: certificate.certificate,
   key: certificate.key,
@@ -107,7 +107,7 @@ export const hookTls: { readonly cert: string; readonly key: string } = {
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into requests of all kinds
 export type AdmissionRequest = any
-/** What a webhook answers; the uid is filled in. `raw` is the whole answer instead. */
+/** A webhook's response; the uid is filled in. `raw` replaces the whole response. */
 export type AdmissionResponse = JsonObject
 
 export type Hook = (
@@ -125,7 +125,7 @@ export function patch(...operations: readonly object[]): AdmissionResponse {
   }
 }
 
-/** A real HTTPS server with a webhook at each path, which notes what it was asked. */
+/** A real HTTPS server with a webhook at each path, which records the reviews that it receives. */
 export async function serveHooks(hooks: Readonly<Record<string, Hook>>) {
   const requests: {
     readonly path: string
@@ -153,7 +153,7 @@ export async function serveHooks(hooks: Readonly<Record<string, Hook>>) {
   return {
     requests,
     port: server.port,
-    /** What was asked at a path, oldest first. */
+    /** The reviews received at a path, oldest first. */
     asked: (path: string) => requests.filter(asked => asked.path === path).map(({ request }) => request),
     clientConfig: (path: string) => ({ url: `${server.url}${path}`, caBundle }),
     async [Symbol.asyncDispose]() {
@@ -170,7 +170,7 @@ export interface WebhookOptions extends JsonObject {
 
 const everything = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }]
 
-/** Registers a webhook for a path of the hook server; by default it is asked about everything in namespace `default`. */
+/** Registers a webhook for a path of the webhook server; by default for everything in namespace `default`. */
 export async function register(
   server: TestServer,
   kind: 'Mutating' | 'Validating',

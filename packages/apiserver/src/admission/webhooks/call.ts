@@ -9,8 +9,8 @@ import { chooseVersion, encodeReview, type ReviewAnswer, readReview } from './re
 import type { Candidate } from './webhook.ts'
 
 /**
- * Whether a webhook whose rules cover the request is to be called; synchronous where no authorizer has to be asked. Throws a 403 when
- * its conditions cannot be evaluated.
+ * Whether to call a webhook whose rules match the request; synchronous unless an authorizer has to be asked. Throws a 403 when
+ * its match conditions fail to evaluate.
  */
 export function isCalled(
   attributes: Attributes,
@@ -23,7 +23,7 @@ export function isCalled(
   if (!matchesSelectors(attributes, webhook.selectors)) return false
   if (webhook.conditions.length === 0) return true
   const { authorizer } = using
-  const judge = ({ object, oldObject }: VersionedObjects): boolean | Promise<boolean> => {
+  const evaluate = ({ object, oldObject }: VersionedObjects): boolean | Promise<boolean> => {
     const request = () => createAdmissionRequest(attributes, matched)
     const inputs = { attributes, object, oldObject, request, authorize: authorizer.decide }
     const result = authorizer.run(() => matchConditions(webhook.conditions, inputs, webhook.failurePolicy))
@@ -34,17 +34,17 @@ export function isCalled(
     return result.matches
   }
   const objects = using.objects()
-  return objects instanceof Promise ? objects.then(judge) : judge(objects)
+  return objects instanceof Promise ? objects.then(evaluate) : evaluate(objects)
 }
 
-/** What came of a call. A failure is subject to the webhook's failure policy. */
+/** The outcome of a call. A failure is subject to the webhook's failure policy. */
 export type CallOutcome =
   | { readonly ok: true; readonly answer: ReviewAnswer }
   | { readonly ok: false; readonly reason: string }
 
 /**
- * Asks a webhook, passes on its warnings and notes. Throws a 400 for a dry run that the webhook is not fit for, whatever its
- * failure policy.
+ * Calls a webhook, and passes on its warnings and audit annotations. Throws a 400 for a dry run when the webhook has side
+ * effects, whatever its failure policy.
  */
 export async function callWebhook(
   attributes: Attributes,

@@ -1,4 +1,4 @@
-/** What upstream's conformance tests say of admission webhooks, by behaviour, with real HTTPS webhooks. */
+/** Upstream's conformance tests of admission webhooks, by behaviour, with real HTTPS webhooks. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery/json'
@@ -73,7 +73,7 @@ after(async () => {
   await hooks[Symbol.asyncDispose]()
 })
 
-/** A namespace of its own, with the `default` service account that pods need. */
+/** A namespace of its own, with the `default` service account that Pods need. */
 async function createNamespace(labels: JsonObject = {}): Promise<string> {
   const name = `ns-${++count}`
   await server.must('POST', '/api/v1/namespaces', { metadata: { name, labels } })
@@ -99,7 +99,7 @@ const rule = (
   resources: [resource],
 })
 
-/** Registers one webhook for a namespace (for everything when it is empty); gives the path of its configuration. */
+/** Registers one webhook for a namespace (for everything when it is empty); returns the path of its configuration. */
 async function registerFor(
   namespace: string,
   { kind, path, rules }: Registration,
@@ -181,7 +181,7 @@ describe('admission webhooks', () => {
     )
   })
 
-  it('deny pods and configmaps, on create, update and patch, except where the namespace is spared', async () => {
+  it('deny pods and configmaps, on create, update and patch, except in an exempt namespace', async () => {
     const namespace = await createNamespace()
     const spared = await createNamespace({ 'skip-webhook-admission': 'yes' })
     const select = {
@@ -262,7 +262,7 @@ describe('admission webhooks', () => {
   it('fail closed when they cannot be reached', async () => {
     const namespace = await createNamespace()
     const rules = [rule('configmaps', ['CREATE'])]
-    const clientConfig = { url: 'https://127.0.0.1:1/nobody' }
+    const clientConfig = { url: 'https://127.0.0.1:1/closed' }
     await registerFor(
       namespace,
       { kind: 'validating', path: '', rules },
@@ -275,7 +275,7 @@ describe('admission webhooks', () => {
     assert.equal(refused.body.reason, 'InternalError')
     assert.match(
       refused.body.message,
-      /^Internal error occurred: failed calling webhook "config-\d+.k8s.io": failed to call webhook: Post "https:\/\/127.0.0.1:1\/nobody\?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused$/,
+      /^Internal error occurred: failed calling webhook "config-\d+.k8s.io": failed to call webhook: Post "https:\/\/127.0.0.1:1\/closed\?timeout=10s": dial tcp 127.0.0.1:1: connect: connection refused$/,
     )
   })
 
@@ -305,7 +305,7 @@ describe('admission webhooks', () => {
     assert.equal(init.imagePullPolicy, 'Always')
   })
 
-  it('can neither change webhook configurations nor keep them from being deleted', async () => {
+  it('can neither change webhook configurations nor prevent their deletion', async () => {
     const rules = [rule('*', ['*'], 'admissionregistration.k8s.io', '*')]
     const guards = [
       await registerFor('', { kind: 'validating', path: '/deny', rules }),
@@ -334,7 +334,7 @@ describe('admission webhooks', () => {
     })
   })
 
-  it('deny definitions of custom resources', async () => {
+  it('deny custom resource definitions', async () => {
     const rules = [rule('customresourcedefinitions', ['CREATE'], 'apiextensions.k8s.io', '*')]
     const objectSelector = { matchLabels: { 'webhook-e2e-test': 'webhook-disallow' } }
     const configuration = await registerFor(
@@ -355,7 +355,7 @@ describe('admission webhooks', () => {
     await server.must('DELETE', configuration)
   })
 
-  it('mutate custom resources whatever the version that is stored', async () => {
+  it('mutate custom resources whatever their storage version', async () => {
     const namespace = await createNamespace()
     const group = await createCrd(looseSchema, [{ storage: false }, { storage: true }])
     const rules = [rule('widgets', ['CREATE', 'UPDATE'], group, 'v1')]
@@ -364,7 +364,7 @@ describe('admission webhooks', () => {
     await server.must('POST', `/apis/${group}/v1/namespaces/${namespace}/widgets`, body)
     const v2 = `/apis/${group}/v2/namespaces/${namespace}/widgets`
     assert.equal((await server.must('GET', `${v2}/a`)).data['mutation-stage-1'], 'yes')
-    // The rule names v1 only: by its match policy a request for v2 is converted for the webhook.
+    // The rule names v1 only: with matchPolicy Equivalent a request for v2 is converted for the webhook.
     const changed = await server.must('POST', v2, widget(group, 'b', { 'mutation-start': 'yes' }, 'v2'))
     assert.equal(changed.apiVersion, `${group}/v2`)
     assert.equal(changed.data['mutation-stage-1'], 'yes')
@@ -375,7 +375,7 @@ describe('admission webhooks', () => {
     assert.equal(request.requestResource.version, 'v2')
   })
 
-  it('mutate custom resources, and what the schema does not know is pruned again', async () => {
+  it('mutate custom resources, and fields outside the schema are pruned again', async () => {
     const namespace = await createNamespace()
     const texts = { type: 'string' }
     const data = { type: 'object', properties: { 'mutation-start': texts, 'mutation-stage-1': texts } }
@@ -432,7 +432,7 @@ describe('admission webhooks', () => {
       assert.equal(await isHooked('c'), true)
     })
 
-    it(`are gone when a collection of ${kind} configurations is deleted`, async () => {
+    it(`are not called after a collection of ${kind} configurations is deleted`, async () => {
       const namespace = await createNamespace()
       const path = kind === 'validating' ? '/configmaps' : '/mutate-data-1'
       const made = await registerFor(namespace, { kind, path, rules: [rule('configmaps', ['CREATE'])] })
@@ -449,7 +449,7 @@ describe('admission webhooks', () => {
       )
     })
 
-    it(`take match conditions in ${kind} configurations, and refuse those that make no sense`, async () => {
+    it(`validate match conditions of ${kind} configurations`, async () => {
       const rules = [rule('configmaps', ['CREATE'])]
       const condition = (expression: string) => ({ matchConditions: [{ name: 'c', expression }] })
       const made = await registerFor('nowhere', { kind, path: '/allow', rules }, condition('true'))
@@ -467,7 +467,7 @@ describe('admission webhooks', () => {
     })
   }
 
-  it('change everything but what match conditions spare', async () => {
+  it('mutate everything except what match conditions exclude', async () => {
     const namespace = await createNamespace()
     const matchConditions = [{ name: 'skip-me', expression: "object.metadata.name != 'skip-me'" }]
     const rules = [rule('configmaps', ['CREATE'])]

@@ -17,7 +17,7 @@ import {
   type TestServer,
 } from '../test-support/server.ts'
 
-/** Each test has a namespace of its own, and its hook at a path of its own. */
+/** Each test has its own namespace, and its webhook its own path. */
 let server: TestServer
 let hooks: HookServer
 const current = new Map<string, Hook>()
@@ -86,7 +86,7 @@ async function createPlace(): Promise<Place> {
 const map = (name: string, data: JsonObject = { k: 'v' }) => ({ metadata: { name }, data })
 const append = (value: string) => patch({ op: 'add', path: `/data/${value}`, value })
 
-describe('an answer of a webhook', () => {
+describe('a webhook response', () => {
   const cases: readonly (readonly [string, JsonObject, 'mutating' | 'validating', RegExp])[] = [
     [
       'without a response',
@@ -160,7 +160,7 @@ describe('an answer of a webhook', () => {
     })
   }
 
-  it('that denies is told with its code, reason and details, and is never a success', async () => {
+  it('that denies is passed on with its code, reason and details, and is never a success', async () => {
     const place = await createPlace()
     const statuses: readonly (JsonObject | undefined)[] = [
       { code: 409, reason: 'Conflict', message: 'busy', details: { causes: [{ message: 'm', field: 'f' }] } },
@@ -181,7 +181,7 @@ describe('an answer of a webhook', () => {
     assert.match(texts[1]!, /^400 Failure admission webhook ".*" denied the request: Because$/)
   })
 
-  it('may be of the old version, which is not checked', async () => {
+  it('may be v1beta1, which is not checked', async () => {
     const place = await createPlace()
     const operation = { op: 'add', path: '/data/old', value: 'yes' }
     const path = await place.add(
@@ -193,7 +193,7 @@ describe('an answer of a webhook', () => {
     assert.equal(hooks.asked(path).length, 1)
   })
 
-  it('may warn, however much', async () => {
+  it('may have any number of warnings', async () => {
     const place = await createPlace()
     const long = 'x'.repeat(3000)
     await place.add('validating', () => ({ ...allow, warnings: ['short', `${long}1`, `${long}2`, 'short'] }))
@@ -203,7 +203,7 @@ describe('an answer of a webhook', () => {
 })
 
 describe('a call of a webhook', () => {
-  it('shows the credentials of the server for its plug-in, and nothing of the client', async () => {
+  it("has the server's credentials for its plug-in, and none of the client's", async () => {
     const place = await createPlace()
     await place.add('validating', () => allow)
     await place.add('mutating', () => allow)
@@ -222,7 +222,7 @@ describe('a call of a webhook', () => {
     }
   })
 
-  it('says who the request is made as', async () => {
+  it('has the user of the request', async () => {
     const place = await createPlace()
     const path = await place.add('validating', () => allow)
     await server.must('POST', place.configmaps, map('a'), {
@@ -254,7 +254,7 @@ describe('a call of a webhook', () => {
     assert.equal(reached, false)
   })
 
-  it('trusts the CA bundle alone, and the name of the certificate has to fit', async () => {
+  it('trusts only the CA bundle, and verifies the server name', async () => {
     const place = await createPlace()
     const url = `https://127.0.0.1:${hooks.port}/x`
     const other = createCertificate(
@@ -302,7 +302,7 @@ describe('a call of a webhook', () => {
     assert.match(refused.body.message, /Post "https:\/\/127.0.0.1:1\/failing\?timeout=5s": /)
   })
 
-  it('finds a service by its endpoints', async () => {
+  it('resolves a service to its endpoints', async () => {
     const inDefault = { ...(await createPlace()), namespace: 'default', path: '/api/v1/namespaces/default' }
     const service = { namespace: 'default', name: 'hooks', path: '/service-hook' }
     current.set('/service-hook', () => append('served'))
@@ -318,7 +318,7 @@ describe('a call of a webhook', () => {
     assert.equal((await server.must('POST', place.configmaps, map('b'))).data.served, 'served')
   })
 
-  /** A service whose endpoint is the hook server. */
+  /** A Service whose endpoint is the webhook server. */
   async function createService(
     { namespace, path }: Pick<Place, 'namespace' | 'path'>,
     name: string,
@@ -339,7 +339,7 @@ describe('a call of a webhook', () => {
 })
 
 describe('a webhook', () => {
-  it('is told of a dry run', async () => {
+  it('sees whether a request is a dry run', async () => {
     const place = await createPlace()
     const path = await place.add('validating', () => allow, {
       failurePolicy: 'Ignore',
@@ -350,7 +350,7 @@ describe('a webhook', () => {
     assert.deepEqual(hooks.asked(path)[0].options.dryRun, ['All'])
   })
 
-  it('that fails open lets the request pass', async () => {
+  it('with failurePolicy Ignore admits the request when it fails', async () => {
     const place = await createPlace()
     const clientConfig = { url: 'https://127.0.0.1:1/' }
     await place.add('mutating', () => allow, { clientConfig, failurePolicy: 'Ignore' })
@@ -358,7 +358,7 @@ describe('a webhook', () => {
     await server.must('POST', place.configmaps, map('a'))
   })
 
-  it('is called again after a change when it asked for it, once, and the others are not', async () => {
+  it('is reinvoked once after a change when it asks for it, and others are not', async () => {
     const place = await createPlace()
     const calls: string[] = []
     const counting = (name: string, answer: JsonObject) => () => {
@@ -373,7 +373,7 @@ describe('a webhook', () => {
     assert.deepEqual(calls, ['if-needed', 'never', 'last', 'if-needed'])
   })
 
-  it('sees each object of a deleted collection', async () => {
+  it('sees each object of a deletecollection', async () => {
     const place = await createPlace()
     await server.must('POST', place.configmaps, map('one'))
     await server.must('POST', place.configmaps, map('two'))
@@ -401,7 +401,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('judges the object as it is, however the request came to it (CVE-2021-25735)', async () => {
+  it('sees the object as it is, whatever kind of write it is (CVE-2021-25735)', async () => {
     const place = await createPlace()
     await server.must('POST', place.configmaps, {
       ...map('a'),
@@ -417,7 +417,7 @@ describe('a webhook', () => {
     for (const { oldObject } of hooks.asked(path)) assert.equal(oldObject.metadata.labels.locked, 'yes')
   })
 
-  it('is told of subresources by their own kinds', async () => {
+  it('sees subresources with their own kinds', async () => {
     const place = await createPlace()
     const deployments = `/apis/apps/v1/namespaces/${place.namespace}/deployments`
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } }
@@ -437,10 +437,10 @@ describe('a webhook', () => {
     await server.must('PATCH', `${deployments}/d/status`, { status: { replicas: 3 } })
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'p' } }
     await server.must('POST', `${place.path}/pods/p/eviction`, eviction)
-    const told = hooks
+    const received = hooks
       .asked(path)
       .map(({ operation, subResource, kind }) => `${operation} ${subResource} ${kind.kind}`)
-    assert.deepEqual(told, [
+    assert.deepEqual(received, [
       'UPDATE scale Scale',
       'CREATE binding Binding',
       'UPDATE status Deployment',
@@ -448,7 +448,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('matches events of one group when its rule names the other', async () => {
+  it('matches events of both groups when its rule names one', async () => {
     const place = await createPlace()
     const rules = [
       { operations: ['CREATE'], apiGroups: ['events.k8s.io'], apiVersions: ['v1'], resources: ['events'] },
@@ -467,7 +467,7 @@ describe('a webhook', () => {
     assert.equal(request.requestKind.group, '')
   })
 
-  it('is spared by conditions, which may ask what the client may do', async () => {
+  it('is skipped by match conditions, which may use the authorizer', async () => {
     const place = await createPlace()
     const matchConditions = [
       {
@@ -489,7 +489,7 @@ describe('a webhook', () => {
     )
   })
 
-  it('by scope is for what is in a namespace, or for what is not', async () => {
+  it('matches namespaced or cluster-scoped resources by its scope', async () => {
     const place = await createPlace()
     const scoped = (scope: string) => [
       {

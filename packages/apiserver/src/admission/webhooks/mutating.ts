@@ -13,7 +13,7 @@ import { type Candidate, WebhookSource } from './webhook.ts'
 
 const name = 'MutatingAdmissionWebhook'
 
-/** Asks the webhooks of MutatingWebhookConfigurations one after the other; each sees what those before it have made. */
+/** Calls the webhooks of MutatingWebhookConfigurations one after the other; each sees the changes of those before it. */
 export const mutatingAdmissionWebhook: AdmissionPlugin = {
   name,
   forServer(server) {
@@ -35,7 +35,7 @@ async function dispatch(
 ): Promise<void> {
   const hooks = reinvocation.hooksOf(name)
   const authorizer = new RequestAuthorizer(attributes)
-  // In the second round another plug-in may have changed the object since the last webhook saw it.
+  // In the second pass another plug-in may have changed the object since the last webhook saw it.
   if (reinvocation.isSecond && hooks.isChanged(attributes.object)) hooks.requireAll()
   let isAsked = reinvocation.isSecond
   for (const candidate of candidates) {
@@ -61,7 +61,7 @@ async function dispatch(
   if (isAsked) hooks.remember(attributes.object)
 }
 
-/** Whether the webhook has changed the object. Throws when it refuses, or cannot be asked and that counts. */
+/** Whether the webhook changed the object. Throws when it denies, or when the call fails and the failure policy is Fail. */
 async function ask(
   ...[attributes, candidate, objects, round]: [Attributes, Candidate, VersionedObjects, string]
 ): Promise<boolean> {
@@ -95,7 +95,7 @@ async function ask(
   return false
 }
 
-/** A text when it is no JSON patch. */
+/** The error text when it is not a valid JSON patch. */
 function readPatch(bytes: Uint8Array): readonly JsonPatchOperation[] | string {
   try {
     return decodeJsonPatch(readJson(bytes).value)

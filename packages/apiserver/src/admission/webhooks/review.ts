@@ -8,7 +8,7 @@ import type { Candidate } from './webhook.ts'
 
 export type ReviewVersion = 'v1' | 'v1beta1'
 
-/** The first version of the review that both sides know. */
+/** The first version of AdmissionReview that both sides support. */
 export function chooseVersion(versions: readonly string[]): ReviewVersion | undefined {
   return versions.find(version => version === 'v1' || version === 'v1beta1') as ReviewVersion | undefined
 }
@@ -41,7 +41,7 @@ export function encodeReview(
 
 export interface ReviewAnswer {
   readonly allowed: boolean
-  /** A JSON patch, still encoded; undefined when there is none. */
+  /** A JSON patch, still encoded; undefined without a patch. */
   readonly patch: Uint8Array | undefined
   readonly result: JsonObject | undefined
   readonly warnings: readonly string[]
@@ -50,10 +50,10 @@ export interface ReviewAnswer {
 
 export type ReadAnswer =
   | { readonly ok: true; readonly answer: ReviewAnswer }
-  /** `malformed`: it could not even be read. */
+  /** `malformed`: the response could not be parsed. */
   | { readonly ok: false; readonly malformed: boolean; readonly problem: string }
 
-/** Reads a webhook's answer; what is wrong with it is told in upstream's words. */
+/** Parses a webhook's response; errors are in upstream's words. */
 export function readReview(
   body: Uint8Array,
   { uid, version }: ReviewQuestion,
@@ -96,7 +96,7 @@ function invalid(problem: string): ReadAnswer {
   return { ok: false, malformed: false, problem }
 }
 
-/** The first version of reviews was never checked; this is for v1. */
+/** Checks v1 responses; upstream never checked those of v1beta1. */
 function describeProblem(
   { apiVersion = '', kind = '' }: JsonObject,
   response: JsonObject,
@@ -120,13 +120,13 @@ function describeProblem(
   return response.patchType === '' ? 'webhook returned invalid response.patchType of ""' : undefined
 }
 
-/** Empty when there is nothing, undefined when it is no base64. */
+/** Empty when there is none, undefined when it is not valid base64. */
 function readBase64(text: unknown): Uint8Array | undefined {
   if (text === undefined || text === null) return new Uint8Array()
   return typeof text === 'string' ? decodeBase64(text) : undefined
 }
 
-/** The answer to a request that a webhook has denied: a failure whatever the webhook says, with a code of 400 or more. */
+/** The response to a request that a webhook denied: always a failure, with a code of 400 or more. */
 export function denial(webhook: string, result: JsonObject = {}): StatusError {
   const { status, message, reason, details, code } = result
   const deniedBy = `admission webhook ${JSON.stringify(webhook)} denied the request`

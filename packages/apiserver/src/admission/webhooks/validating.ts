@@ -8,7 +8,7 @@ import { callWebhook, isCalled } from './call.ts'
 import { denial } from './review.ts'
 import { type Candidate, WebhookSource } from './webhook.ts'
 
-/** Asks the webhooks of ValidatingWebhookConfigurations, all at the same time; one refusal is enough. */
+/** Calls the webhooks of ValidatingWebhookConfigurations in parallel; one denial is enough. */
 export const validatingAdmissionWebhook: AdmissionPlugin = {
   name: 'ValidatingAdmissionWebhook',
   forServer(server) {
@@ -51,7 +51,7 @@ async function dispatch(attributes: Attributes, candidates: readonly Candidate[]
   for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
 }
 
-/** Throws when the webhook refuses, or cannot be asked and that counts. */
+/** Throws when the webhook denies, or when the call fails and the failure policy is Fail. */
 async function ask(
   ...[attributes, candidate, objects, index]: [Attributes, Candidate, VersionedObjects, number]
 ): Promise<void> {

@@ -16,7 +16,7 @@ export interface Webhook {
   readonly id: string
   readonly configuration: string
   readonly name: string
-  /** Its place among all webhooks of its kind. */
+  /** Its position among all webhooks of its kind. */
   readonly index: number
   readonly clientConfig: WebhookClientConfig
   readonly rules: readonly Rule[]
@@ -30,7 +30,7 @@ export interface Webhook {
   readonly isReinvocable: boolean
 }
 
-/** A webhook whose rules cover a request, and what the rule calls the request's resource. */
+/** A webhook whose rules match a request, and the resource that the rule matched. */
 export interface Candidate {
   readonly webhook: Webhook
   readonly matched: Equivalent
@@ -59,7 +59,7 @@ export class WebhookSource {
     }))
   }
 
-  /** Whose rules cover the request; selectors and conditions are not looked at. The same list for like requests. */
+  /** The webhooks whose rules match the request; selectors and conditions are not evaluated. Like requests get the same list. */
   candidates(attributes: Attributes): readonly Candidate[] {
     const { webhooks, byRequest } = this.#view.value
     if (webhooks.length === 0) return []
@@ -112,7 +112,7 @@ function readWebhook(hook: JsonObject, id: string, configuration: string, index:
   }
 }
 
-/** The request's own resource when a rule names it; else, unless the match has to be exact, one that shows the same. */
+/** The request's own resource when a rule names it; otherwise, unless matchPolicy is Exact, an equivalent resource. */
 function findMatch(webhook: Webhook, attributes: Attributes, namespaced: boolean): Equivalent | undefined {
   const { operation, subresource } = attributes
   const subject = ({ resource }: Equivalent): RuleSubject => ({

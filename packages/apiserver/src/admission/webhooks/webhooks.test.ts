@@ -8,7 +8,7 @@ const rules = (resource: string, ...operations: string[]) => [
 ]
 
 describe('validating webhooks', () => {
-  it('tell the request as it is and can refuse it', async () => {
+  it('receive the request and can deny it', async () => {
     await using hooks = await serveHooks({
       '/deny': ({ object }) =>
         object?.data?.mood === 'bad'
@@ -52,7 +52,7 @@ describe('validating webhooks', () => {
 })
 
 describe('mutating webhooks', () => {
-  it('change the object one after the other, and defaults are filled in again', async () => {
+  it('mutate the object one after the other, and defaults are filled in again', async () => {
     await using hooks = await serveHooks({
       '/one': () => patch({ op: 'add', path: '/data/one', value: '1' }),
       '/two': ({ object }) => patch({ op: 'add', path: '/data/two', value: object.data.one ? '2' : 'early' }),

@@ -1,6 +1,6 @@
 import { isDNS1123Subdomain } from '@coxswain/apimachinery/validation'
 
-/** Why a constrained mode takes no such extra; undefined when it does. */
+/** Why a constrained mode rejects this extra; undefined when it is allowed. */
 export function checkExtra(extra: Readonly<Record<string, readonly string[]>>): string | undefined {
   for (const [key, values] of Object.entries(extra)) {
     if (key === '') return 'impersonating the empty string key in extra is not allowed'

@@ -1,7 +1,7 @@
 /**
- * The modes in which a user may be allowed to impersonate another, as upstream has them: four that are constrained to
- * what is done (`impersonate-on:MODE:VERB`) as well as to whom (`impersonate:MODE`), and the old one, which lets the
- * impersonator do everything that the other may (`impersonate`).
+ * The modes of impersonation, as upstream has them: four that constrain both the action
+ * (`impersonate-on:MODE:VERB`) and the user (`impersonate:MODE`), and the legacy one, which lets the
+ * impersonator do everything that the other user may (`impersonate`).
  *
  * @module
  */
@@ -17,25 +17,28 @@ import type { RequestVerb, ResourceRequestInfo } from '../../request/request-inf
 import { allAuthenticated, allUnauthenticated, anonymous } from '../authenticator.ts'
 import { serviceAccountGroups, splitServiceAccountUser } from '../service-account-name.ts'
 import { checkExtra } from './extra.ts'
-import type { WantedUser } from './wanted-user.ts'
+import type { ImpersonatedUser } from './impersonated-user.ts'
 
 /** An impersonated user, and the mode that allows it. */
 export interface Impersonation {
   readonly user: UserInfo
-  /** The verb that allowed it; empty for the old way, which constrains nothing. */
+  /** The verb that allowed it; empty for the legacy mode, which constrains nothing. */
   readonly constraint: string
 }
 
-/** Resolves with undefined when the mode is not about such a user, with an error when it does not allow it. */
-/** What the impersonator is about to do, and who decides whether that is allowed. */
+/** Resolves with undefined when the mode does not apply to such a user, with an error when it does not allow it. */
+/** What the impersonator is about to do, and the authorizer that decides. */
 export type Access = AuthorizerAccess & { readonly authorizer: Authorizer }
 
-export type Mode = (wanted: WantedUser, access: Access) => Promise<Impersonation | StatusError | undefined>
+export type Mode = (
+  wanted: ImpersonatedUser,
+  access: Access,
+) => Promise<Impersonation | StatusError | undefined>
 
 const nodeNameKey = 'authentication.kubernetes.io/node-name'
 const nodePrefix = 'system:node:'
 const masters = 'system:masters'
-/** From this number on a constrained mode asks first whether everything of the sort is allowed. */
+/** From this many values on, a constrained mode first checks permission for all of them at once. */
 const many = 4
 
 /** In the order in which they are tried. */
@@ -55,7 +58,7 @@ export const modes: readonly Mode[] = [
 
 function constrained(
   mode: string,
-  applies: (wanted: WantedUser, requester: UserInfo) => boolean,
+  applies: (wanted: ImpersonatedUser, requester: UserInfo) => boolean,
   adapt: (access: Access) => Access = access => access,
 ): Mode {
   return async (wanted, access) => {
@@ -75,8 +78,8 @@ interface Check {
   readonly adapt?: (access: Access) => Access
 }
 
-/** Asks for each part of the wanted user whether it may be claimed. */
-async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation | StatusError> {
+/** Checks permission for each part of the requested user. */
+async function checkUser(wanted: ImpersonatedUser, how: Check): Promise<Impersonation | StatusError> {
   const { access, verb, isConstrained, adapt = same => same } = how
   const namesGroup = isConstrained ? 'authentication.k8s.io' : ''
   const ask = (group: string, resource: string, more: Partial<ResourceRequestInfo>) =>
@@ -117,7 +120,7 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
   async function checkExtras(): Promise<StatusError | undefined> {
     const entries = Object.entries(wanted.extra)
     if (entries.length === 0) return undefined
-    const askExtra = (subresource: string, name: string) =>
+    const authorizeExtra = (subresource: string, name: string) =>
       ask('authentication.k8s.io', 'userextras', { subresource, name })
     if (isConstrained) {
       const problem = checkExtra(wanted.extra)
@@ -127,11 +130,11 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
       }
       const isLarge =
         entries.length >= many || entries.reduce((sum, [, values]) => sum + values.length, 0) >= many
-      if (isLarge && !(await askExtra('*', '*'))) return undefined
+      if (isLarge && !(await authorizeExtra('*', '*'))) return undefined
     }
     for (const [key, values] of entries) {
       for (const value of values) {
-        const denied = await askExtra(key, value)
+        const denied = await authorizeExtra(key, value)
         if (denied) return denied
       }
     }
@@ -139,8 +142,8 @@ async function checkUser(wanted: WantedUser, how: Check): Promise<Impersonation 
   }
 }
 
-/** Everybody is in one of two groups, unless the impersonator said which. */
-function resultOf({ name, uid, extra }: WantedUser, groups: readonly string[]): UserInfo {
+/** Every user is in one of two groups, unless the impersonator set them. */
+function resultOf({ name, uid, extra }: ImpersonatedUser, groups: readonly string[]): UserInfo {
   const implied = name === anonymous.name ? allUnauthenticated : allAuthenticated
   const isComplete = groups.includes(implied) || groups.includes(allUnauthenticated)
   return { name, uid, groups: isComplete ? groups : [...groups, implied], extra }
@@ -179,19 +182,19 @@ function impersonate(
   }
 }
 
-/** The node whose user this is. */
+/** The node of this user. */
 function nodeOf(user: string): string | undefined {
   if (!user.startsWith(nodePrefix)) return undefined
   const name = user.slice(nodePrefix.length)
   return nameIsDNSSubdomain(name, false).length === 0 ? name : undefined
 }
 
-function isNameOnly({ uid, groups, extra }: WantedUser): boolean {
+function isNameOnly({ uid, groups, extra }: ImpersonatedUser): boolean {
   return uid === '' && groups.length === 0 && Object.keys(extra).length === 0
 }
 
-/** Whether a service account wants to be the node that the pod it acts for runs on. */
-function isOwnNode(wanted: WantedUser, requester: UserInfo): boolean {
+/** Whether a service account impersonates the node that its Pod runs on. */
+function isOwnNode(wanted: ImpersonatedUser, requester: UserInfo): boolean {
   const node = nodeOf(wanted.name)
   if (!isNameOnly(wanted) || node === undefined || !splitServiceAccountUser(requester.name)) return false
   const values = requester.extra?.[nodeNameKey] ?? []
@@ -199,8 +202,8 @@ function isOwnNode(wanted: WantedUser, requester: UserInfo): boolean {
 }
 
 /**
- * The question for all nodes at once: a service account may be its own node on every node or on none. Which values the
- * account's extra has is no matter, since that it runs on the node has been seen.
+ * The check for all nodes at once: a service account may impersonate its own node on every node or on none. The values
+ * of the account's extra do not matter, since it has been verified to run on the node.
  */
 function hideNode(access: Access): Access {
   const { user, info } = access

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { decodeBase64Url, decodeText, encodeBase64Url, encodeText } from '@coxswain/kit'
 import type { SignatureAlgorithm, SigningKey, VerificationKey } from './keys.ts'
 
-/** A JSON web token that has been read and not been verified: what it claims may be a lie. */
+/** A JSON web token that was parsed but not verified: do not trust its claims. */
 export interface Jwt {
   readonly algorithm: string
   readonly keyId: string
@@ -11,10 +11,10 @@ export interface Jwt {
   readonly signature: Uint8Array
 }
 
-/** What was read of the token that a question is about. */
+/** The parsed token of a request. */
 const read = new WeakMap<object, { readonly token: string; readonly jwt: Jwt | undefined }>()
 
-/** As {@link parseJwt}, once for all authenticators that are asked the same question. */
+/** As {@link parseJwt}, once for all authenticators of the same request. */
 export function parseJwtOnce(token: string, question: object): Jwt | undefined {
   let known = read.get(question)
   if (known?.token !== token) {
@@ -24,7 +24,7 @@ export function parseJwtOnce(token: string, question: object): Jwt | undefined {
   return known.jwt
 }
 
-/** Undefined for what is no signed token in compact form. */
+/** Undefined when the text is not a signed token in compact form. */
 export function parseJwt(token: string): Jwt | undefined {
   const parts = token.split('.', 4)
   if (parts.length !== 3) return undefined
@@ -40,7 +40,7 @@ export function parseJwt(token: string): Jwt | undefined {
   return { algorithm: alg, keyId: typeof kid === 'string' ? kid : '', claims, input, signature }
 }
 
-/** Whether one of `keys` made the signature. A token that names its key is looked up by that name alone. */
+/** Whether one of `keys` made the signature. A token with a key id is checked with that key only. */
 export function isSignedBy(jwt: Jwt, keys: readonly VerificationKey[]): boolean {
   const algorithm = jwt.algorithm as SignatureAlgorithm
   return keys.some(
@@ -51,13 +51,14 @@ export function isSignedBy(jwt: Jwt, keys: readonly VerificationKey[]): boolean 
   )
 }
 
+/** A signed JSON web token in compact form. */
 export function signJwt(claims: JsonObject, key: SigningKey): string {
   const header = { alg: key.algorithm, kid: key.keyId }
   const input = `${encodePart(header)}.${encodePart(claims)}`
   return `${input}.${encodeBase64Url(key.sign(encodeText(input)))}`
 }
 
-/** The `aud` claim: one, several or none. Undefined when it is something else. */
+/** The `aud` claim: one, several or none. Undefined when it is malformed. */
 export function readAudience(claim: unknown): readonly string[] | undefined {
   if (claim === undefined || claim === null) return []
   if (typeof claim === 'string') return [claim]

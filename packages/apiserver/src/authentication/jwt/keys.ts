@@ -1,11 +1,11 @@
 /**
- * Keys as the API server sees them: functions, synchronous so that no request waits for a thread pool and a simulated
- * cluster stays repeatable. `@coxswain/apiserver/node` makes them with node:crypto.
+ * Keys as functions, synchronous so that no request waits for a thread pool and a simulated cluster stays
+ * reproducible. `@coxswain/apiserver/node` creates them with node:crypto.
  *
  * @module
  */
 
-/** The algorithms of RFC 7518 that are taken; never `none`, never one with a shared secret. */
+/** The supported algorithms of RFC 7518; never `none`, never one with a shared secret. */
 export type SignatureAlgorithm =
   | 'RS256'
   | 'RS384'
@@ -17,7 +17,7 @@ export type SignatureAlgorithm =
   | 'ES384'
   | 'ES512'
 
-/** A public key, as RFC 7517 prints it. */
+/** A public key in the form of RFC 7517. */
 export interface Jwk {
   readonly use?: string
   readonly kty: string
@@ -30,16 +30,18 @@ export interface Jwk {
   readonly y?: string
 }
 
+/** A public key that verifies signatures of tokens. */
 export interface VerificationKey {
   /** Empty for a provider's key without an id. */
   readonly keyId: string
-  /** What signatures by this key are made with. */
+  /** The algorithms of signatures by this key. */
   readonly algorithms: readonly SignatureAlgorithm[]
   readonly jwk: Jwk
-  /** Never throws: what cannot be checked is no signature. */
+  /** Never throws: a signature that cannot be checked is invalid. */
   verify(algorithm: SignatureAlgorithm, input: Uint8Array, signature: Uint8Array): boolean
 }
 
+/** A private key that signs tokens. */
 export interface SigningKey {
   readonly keyId: string
   readonly algorithm: SignatureAlgorithm

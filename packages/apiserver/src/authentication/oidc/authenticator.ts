@@ -9,18 +9,19 @@ import { ClaimResolver } from './distributed-claims.ts'
 import { KeySet } from './key-set.ts'
 import { compileMapper } from './mapper.ts'
 
+/** What an OpenID authenticator needs besides its configuration. */
 export interface OidcOptions {
   readonly env: Env
   readonly outbound: Outbound
   readonly authenticator: JwtAuthenticator
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
-  /** Signatures that count. @default all there are */
+  /** Accepted signing algorithms. @default all supported ones */
   readonly algorithms?: readonly SignatureAlgorithm[]
-  /** Issuers of the server itself, which no provider may use. */
+  /** The server's own issuers, which no provider may use. */
   readonly disallowedIssuers?: readonly string[]
 }
 
-/** All that are taken from an AuthenticationConfiguration. */
+/** The members of AuthenticationConfiguration that are used. */
 export const signatureAlgorithms: readonly SignatureAlgorithm[] = [
   'ES256',
   'ES384',
@@ -32,10 +33,10 @@ export const signatureAlgorithms: readonly SignatureAlgorithm[] = [
   'RS384',
   'RS512',
 ]
-/** How far the provider's clock may be ahead, as upstream has it. */
+/** How far the provider's clock may be ahead, as upstream. */
 const leeway = 300_000
 
-/** Tokens of an OpenID provider. Throws an Error when its description makes no sense. */
+/** Authenticates tokens of an OpenID provider. Throws an Error when its configuration is invalid. */
 export function createOidcAuthenticator(options: OidcOptions): TokenAuthenticator {
   const { env, outbound, authenticator, importKey, algorithms = signatureAlgorithms } = options
   const { url, discoveryURL, certificateAuthority, audiences } = authenticator.issuer
@@ -60,7 +61,7 @@ export function createOidcAuthenticator(options: OidcOptions): TokenAuthenticato
     ? new ClaimResolver({ env, outbound, claim: groupsClaim, importKey, check, ...ca })
     : undefined
 
-  /** What is wrong with the signature, after a look at the provider's keys. */
+  /** What is wrong with the signature, after checking the provider's keys. */
   async function verifyLate(jwt: Jwt): Promise<string | undefined> {
     const failure = await keySet.refresh()
     if (!keySet.keys) return failure ?? 'oidc: authenticator not initialized'
@@ -94,7 +95,7 @@ export function createOidcAuthenticator(options: OidcOptions): TokenAuthenticato
   })
 }
 
-/** Google's tokens name their issuer in two ways. */
+/** Google's tokens use two forms of their issuer. */
 function issuerOf({ claims }: Jwt): unknown {
   return claims.iss === 'accounts.google.com' ? 'https://accounts.google.com' : claims.iss
 }

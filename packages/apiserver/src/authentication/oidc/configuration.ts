@@ -1,16 +1,18 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
-/** AuthenticationConfiguration (`apiserver.config.k8s.io/v1`), as far as it is used. */
+/** AuthenticationConfiguration (`apiserver.config.k8s.io/v1`), as far as it is supported. */
 export interface AuthenticationConfiguration {
   readonly jwt: readonly JwtAuthenticator[]
   readonly anonymous?: AnonymousConfiguration
 }
 
+/** `anonymous` of AuthenticationConfiguration. */
 export interface AnonymousConfiguration {
   readonly enabled: boolean
   readonly conditions: readonly { readonly path: string }[]
 }
 
+/** One entry of `jwt` in AuthenticationConfiguration. */
 export interface JwtAuthenticator {
   readonly issuer: {
     readonly url: string
@@ -47,7 +49,7 @@ export interface PrefixedClaimOrExpression {
 const group = 'apiserver.config.k8s.io'
 const versions = ['v1', 'v1beta1', 'v1alpha1']
 
-/** The members of each record: `s` a text, `b` a boolean, `S` texts, or those of a record; `[...]` for a list of records. */
+/** The members of each record: `s` a string, `b` a boolean, `S` strings, or the members of a record; `[...]` for a list of records. */
 type Shape = { readonly [member: string]: 's' | 'b' | 'S' | Shape | readonly [Shape] }
 
 const claimShape: Shape = { claim: 's', prefix: 's', expression: 's' }
@@ -77,7 +79,7 @@ const documentShape: Shape = {
   anonymous: { enabled: 'b', conditions: [{ path: 's' }] },
 }
 
-/** Reads a document. Throws an Error that names what is wrong; unknown members are. Rules are checked by {@link compileJwtAuthenticator}. */
+/** Parses a document. Throws an Error that names the problem; unknown members are one. {@link compileJwtAuthenticator} checks the rules. */
 export function readAuthenticationConfiguration(document: unknown): AuthenticationConfiguration {
   if (!isObject(document)) throw new Error('the document is not an object')
   const { apiVersion, kind } = document

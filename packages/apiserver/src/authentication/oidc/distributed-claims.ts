@@ -9,16 +9,16 @@ export interface ClaimResolverOptions extends FetchOptions {
   /** The claim that may be distributed: groups, for a user in many of them. */
   readonly claim: string
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
-  /** What is wrong with the audience, the times or the algorithm of a token. */
+  /** Checks the audience, times and algorithm of a token; returns the problem. */
   readonly check: (jwt: Jwt) => string | undefined
 }
 
-/** Most issuers of claims that are remembered with their keys. */
+/** How many claim issuers are kept with their keys. */
 const issuerLimit = 50
 
 /**
- * Fetches a claim that a verified token only says where to find (OpenID Connect Core, 5.6.2): another token, which its own
- * issuer has to have signed.
+ * Fetches a distributed claim of a verified token (OpenID Connect Core, 5.6.2): another token, which its own
+ * issuer must have signed.
  */
 export class ClaimResolver {
   readonly #options: ClaimResolverOptions
@@ -28,12 +28,12 @@ export class ClaimResolver {
     this.#options = options
   }
 
-  /** Whether the claims are not complete as they are. */
+  /** Whether a claim has to be fetched. */
   isNeeded(claims: JsonObject): boolean {
     return claims[this.#options.claim] === undefined && claims._claim_names !== undefined
   }
 
-  /** The claims with the one that was missing. Rejects with an Error when it cannot be had. */
+  /** The claims with the fetched one. Rejects with an Error when it cannot be fetched. */
   async resolve(claims: JsonObject): Promise<JsonObject> {
     const { claim } = this.#options
     const { _claim_names: names, _claim_sources: sources } = claims
@@ -67,7 +67,7 @@ export class ClaimResolver {
     }
     if (keySet.keys && isSignedBy(jwt, keySet.keys)) return undefined
     const failure = await keySet.refresh()
-    if (!keySet.keys) return failure ?? 'the keys of the issuer cannot be had'
+    if (!keySet.keys) return failure ?? 'failed to fetch the keys of the issuer'
     return isSignedBy(jwt, keySet.keys) ? undefined : 'failed to verify signature'
   }
 }

@@ -5,14 +5,14 @@ import type { Outbound } from '../../outbound/outbound.ts'
 export interface FetchOptions {
   readonly env: Env
   readonly outbound: Outbound
-  /** PEM of those whose signature on the other server's certificate counts. @default the platform's */
+  /** PEM of the CAs that the other server's certificate is verified with. @default the platform's */
   readonly ca?: string
 }
 
 const timeout = 30_000
 const answerLimit = 1 << 20
 
-/** What an https URL answers. Throws an Error for anything but a 200; redirects are not followed. */
+/** The body at an https URL. Throws an Error for anything but a 200; redirects are not followed. */
 export async function fetchText(
   { env, outbound, ca }: FetchOptions,
   address: string,

@@ -5,17 +5,17 @@ import { type FetchOptions, fetchText } from './fetch-text.ts'
 export interface KeySetOptions extends FetchOptions {
   /** As in the claim `iss`. */
   readonly issuer: string
-  /** Where the provider describes itself, when it is not below the issuer. */
+  /** The discovery URL, when it is not below the issuer. */
   readonly discoveryUrl?: string
   readonly importKey: (jwk: Jwk) => VerificationKey | undefined
 }
 
 /** The minimum time between two fetches of the keys. */
 const pause = 1000
-/** How long an unreachable provider is not asked again. */
+/** How long an unreachable provider is not retried. */
 const failurePause = 10_000
 
-/** The keys of an identity provider: fetched when they are needed first, and again when a token names one that is new. */
+/** The keys of an identity provider: fetched when first needed, and again when a token names an unknown one. */
 export class KeySet {
   readonly #options: KeySetOptions
   #jwksUri: string | undefined
@@ -28,12 +28,12 @@ export class KeySet {
     this.#options = options
   }
 
-  /** Those known now; undefined before the first fetch has worked. */
+  /** The keys known now; undefined before the first successful fetch. */
   get keys(): readonly VerificationKey[] | undefined {
     return this.#keys
   }
 
-  /** Fetches the keys, unless that was just done. Resolves with the error, if any. */
+  /** Fetches the keys, unless they were just fetched. Resolves with the error, if any. */
   async refresh(): Promise<string | undefined> {
     const { clock } = this.#options.env
     if (!this.#fetching) {
@@ -57,7 +57,7 @@ export class KeySet {
     } catch (error) {
       this.#failure = `oidc: authenticator not initialized: ${(error as Error).message}`
       this.#nextFetch = env.clock.now() + (this.#keys ? pause : failurePause)
-      env.log.error('oidc authenticator: the keys of the issuer cannot be had', {
+      env.log.error('oidc authenticator: failed to fetch the keys of the issuer', {
         issuer: this.#options.issuer,
         error,
       })
@@ -70,7 +70,8 @@ export class KeySet {
     const document = await this.#get(
       discoveryUrl ?? `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`,
     )
-    if (document.issuer !== issuer) throw new Error('the provider calls itself by another name')
+    if (document.issuer !== issuer)
+      throw new Error(`the provider reports another issuer: ${JSON.stringify(document.issuer)}`)
     if (typeof document.jwks_uri !== 'string') throw new Error('provider did not return JWKS URL')
     return document.jwks_uri
   }

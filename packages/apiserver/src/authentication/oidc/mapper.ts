@@ -18,7 +18,7 @@ import { credentialIdKey } from '../authenticator.ts'
 import type { JwtAuthenticator, PrefixedClaimOrExpression } from './configuration.ts'
 import { validateJwtAuthenticator } from './validation.ts'
 
-/** Makes a user of the claims of a verified token. Returns a text about what is wrong with them. */
+/** Maps the claims of a verified token to a user. Returns a text about what is wrong with them. */
 export type ClaimsMapper = (claims: JsonObject) => UserInfo | string
 
 const text = { type: 'string' } as const
@@ -35,7 +35,7 @@ const userVariable = schemaVariable({
   },
 })!
 
-/** Throws an Error with everything that is wrong with the description. */
+/** Throws an Error that lists every problem of the configuration. */
 export function compileMapper(
   authenticator: JwtAuthenticator,
   options: { readonly path?: field.Path; readonly disallowedIssuers?: readonly string[] } = {},
@@ -77,7 +77,7 @@ type Evaluate = (variable: 'claims' | 'user', source: string, value: unknown) =>
 function evaluate(program: Program, values: JsonObject): unknown {
   const result = program.evaluate(values)
   if (!result.ok) throw new ClaimProblem(result.error)
-  // Bytes would come out as text: names are texts that the token has.
+  // Bytes would be converted to text: only strings of the token are names.
   return result.value instanceof Uint8Array ? undefined : toJson(result.value)
 }
 
@@ -196,7 +196,7 @@ function readText(claims: JsonObject, claim: string): string {
   return value
 }
 
-/** A text, a list of texts, or nothing; empty ones do not count. */
+/** A string, a list of strings, or nothing; empty ones do not count. */
 function readTexts(value: unknown): readonly string[] {
   if (value === null) return []
   const list = Array.isArray(value) ? value : [value]

@@ -94,7 +94,7 @@ async function start(authenticator: JwtAuthenticator = base) {
 }
 
 describe('tokens of an OpenID provider', () => {
-  it('make a user of their claims', async () => {
+  it('map their claims to a user', async () => {
     await using server = await start()
     const token = signWith(rsa, { ...server.claims, groups: ['devs', 'ops'] })
     const { status, body } = await server.withToken(token)
@@ -129,19 +129,19 @@ describe('tokens of an OpenID provider', () => {
     ['a subject that is no text', { sub: ['jane'] }],
     ['groups that are no texts', { groups: [1] }],
   ] as const) {
-    it(`are refused with ${what}`, async () => {
+    it(`are rejected with ${what}`, async () => {
       await using server = await start()
       assert.equal((await server.withToken(signWith(rsa, { ...server.claims, ...change }))).status, 401)
     })
   }
 
-  it('are refused when another key signed them', async () => {
+  it('are rejected when another key signed them', async () => {
     await using server = await start()
     assert.equal((await server.withToken(signWith(makeKey('k1', 'RS256'), server.claims))).status, 401)
     assert.equal((await server.withToken(signWith(makeKey('kx', 'RS256'), server.claims))).status, 401)
   })
 
-  it('of a new key are taken as soon as the provider has it', async () => {
+  it('of a new key are accepted as soon as the provider publishes it', async () => {
     await using server = await start()
     assert.equal((await server.withToken(signWith(rsa, server.claims))).status, 201)
     const next = makeKey('k2', 'ES256')
@@ -151,17 +151,21 @@ describe('tokens of an OpenID provider', () => {
     server.provider.keys = [next]
     await server.world.advance(2000)
     await server.withToken(signWith(makeKey('k9', 'ES256'), server.claims))
-    assert.equal((await server.withToken(signWith(rsa, server.claims))).status, 401, 'the old key is gone')
+    assert.equal(
+      (await server.withToken(signWith(rsa, server.claims))).status,
+      401,
+      'the old key was removed',
+    )
   })
 
-  it('do not make the server ask the provider for every bad one', async () => {
+  it('do not make the server query the provider for every invalid one', async () => {
     await using server = await start()
     const bad = signWith(makeKey('kx', 'ES256'), server.claims)
     for (let i = 0; i < 20; i++) await server.withToken(bad)
     assert.ok(server.provider.requests.length <= 3, `${server.provider.requests.length} requests`)
   })
 
-  it('wait for a provider that is down, and are taken when it is back', async () => {
+  it('are rejected while the provider is down, and accepted when it is back', async () => {
     await using server = await start()
     server.provider.isDown = true
     assert.equal((await server.withToken(signWith(rsa, server.claims))).status, 401)
@@ -170,13 +174,13 @@ describe('tokens of an OpenID provider', () => {
     assert.equal((await server.withToken(signWith(rsa, server.claims))).status, 201)
   })
 
-  it('are refused when the provider calls itself something else', async () => {
+  it('are rejected when the provider reports another issuer', async () => {
     await using server = await start()
     server.provider.issuer = 'https://login.example.com/other'
     assert.equal((await server.withToken(signWith(rsa, server.claims))).status, 401)
   })
 
-  it('are looked up where the configuration says, with its CA', async () => {
+  it('use the configured discovery URL and CA', async () => {
     const discoveryURL = 'https://inside.example.com/discovery'
     const issuer = { ...base.issuer, discoveryURL, certificateAuthority: 'PEM' }
     await using server = await start({ ...base, issuer })
@@ -186,7 +190,7 @@ describe('tokens of an OpenID provider', () => {
   })
 })
 
-describe('claims that are somewhere else', () => {
+describe('distributed claims', () => {
   const elsewhere = {
     _claim_names: { groups: 'src' },
     _claim_sources: { src: { endpoint: 'https://groups.example.com/groups', access_token: 'opensesame' } },
@@ -201,7 +205,7 @@ describe('claims that are somewhere else', () => {
     assert.equal(server.provider.authorization, 'Bearer opensesame')
   })
 
-  it('are worth nothing when somebody else signed them, or when they are for others or too old', async () => {
+  it('are rejected when another key signed them, or when they have another audience or are expired', async () => {
     for (const [key, change] of [
       [makeKey('k1', 'RS256'), {}],
       [rsa, { aud: 'other' }],
@@ -241,7 +245,7 @@ describe('claim mappings and rules', () => {
     })
   })
 
-  it('have to give texts', () => {
+  it('must result in strings', () => {
     const username = (expression: string) =>
       map({ claimMappings: { username: { expression } } }, { n: 1, e: '' })
     assert.equal(
@@ -255,7 +259,7 @@ describe('claim mappings and rules', () => {
     )
   })
 
-  it('refuse claims and users that do not keep to the rules', () => {
+  it('reject claims and users that violate the rules', () => {
     const rules: Partial<JwtAuthenticator> = {
       claimValidationRules: [
         { claim: 'hd', requiredValue: 'example.com' },
@@ -271,7 +275,7 @@ describe('claim mappings and rules', () => {
     assert.match(String(map(rules, { ...good, sub: 'system:admin' })), /failed: reserved$/)
   })
 
-  it('know whether an e-mail address was verified', () => {
+  it('require a verified e-mail address', () => {
     const claimMappings = { username: { claim: 'email', prefix: '' } }
     const email = 'j@example.com'
     assert.deepEqual(map({ claimMappings }, { email }), { name: email, groups: [] })
@@ -305,12 +309,12 @@ describe('claim mappings and rules', () => {
       /reserved for Kubernetes use/,
     ],
   ] as const) {
-    it(`are refused with ${what}`, () => {
+    it(`are rejected with ${what}`, () => {
       assert.throws(() => compileMapper({ ...base, ...change } as JwtAuthenticator), message)
     })
   }
 
-  it("are refused for the server's own issuer", () => {
+  it("are rejected for the server's own issuer", () => {
     assert.throws(
       () => compileMapper(base, { disallowedIssuers: [url] }),
       /must not overlap with disallowed issuers/,
@@ -321,7 +325,7 @@ describe('claim mappings and rules', () => {
 describe('readAuthenticationConfiguration', () => {
   const head = { apiVersion: 'apiserver.config.k8s.io/v1', kind: 'AuthenticationConfiguration' }
 
-  it('reads providers and who may be anonymous', () => {
+  it('reads providers and anonymous access', () => {
     const read = readAuthenticationConfiguration({
       ...head,
       jwt: [base],
@@ -331,7 +335,7 @@ describe('readAuthenticationConfiguration', () => {
     assert.deepEqual(read.anonymous, { enabled: true, conditions: [{ path: '/livez' }] })
   })
 
-  it('takes nothing that it does not know', () => {
+  it('rejects unknown fields', () => {
     for (const [document, message] of [
       [{ kind: 'Other' }, /expected AuthenticationConfiguration/],
       [{ ...head, jtw: [] }, /unknown field "jtw"/],

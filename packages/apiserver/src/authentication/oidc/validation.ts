@@ -4,14 +4,14 @@ import type { ClaimValidationRule, JwtAuthenticator, PrefixedClaimOrExpression }
 
 type FieldErrors = ReturnType<typeof field.invalid>[]
 
-/** Compiles an expression where it can; else says what is wrong with it. */
+/** Compiles an expression, or reports its error. */
 export type CheckExpression = (
   source: string,
   variable: 'claims' | 'user',
   kind: 'bool' | 'any',
 ) => string | undefined
 
-/** What is wrong with the description of an identity provider, in upstream's words. */
+/** What is wrong with the configuration of an identity provider, in upstream's words. */
 export function validateJwtAuthenticator(
   authenticator: JwtAuthenticator,
   path: field.Path,

@@ -10,21 +10,21 @@ import { type BoundClaims, type Reference, readBoundClaims } from './claims.ts'
 import type { ServiceAccounts } from './issuer.ts'
 import { checkLegacyToken, legacyIssuer } from './legacy.ts'
 
-/** How far clocks of servers that sign may be ahead. */
+/** How far the clock of a signing server may be ahead. */
 const leeway = 60_000
-/** How long a token outlives its end, or the deletion of its account. Upstream gives both a minute; ten seconds are enough. */
+/** How long a token remains valid after its expiry, or after its account's deletion. Upstream allows a minute for both; ten seconds are enough. */
 const grace = 10_000
-/** How long a token outlives the deletion of the pod, secret or node it is bound to, while that lingers. */
+/** How long a token remains valid after the Pod, Secret or Node it is bound to was marked for deletion. */
 const boundGrace = 60_000
-/** Signatures that have been checked once are not checked again. Everything else is, each time. */
+/** Verified signatures are cached. Everything else is checked for every request. */
 const rememberedTokens = 500
 const longestRemembered = 8 * 1024
 
-/** Tokens of secrets, then tokens that were asked for. */
+/** Legacy tokens of Secrets, then tokens of TokenRequests. */
 export function createServiceAccountAuthenticators(accounts: ServiceAccounts): TokenAuthenticator[] {
   const verified = new BoundedMap<string, Jwt>(rememberedTokens)
 
-  /** What is wrong with the signature, as upstream says it; undefined for tokens of other issuers. */
+  /** What is wrong with the signature, in upstream's words; undefined for tokens of other issuers. */
   function verify(
     token: string,
     issuers: readonly string[],
@@ -119,7 +119,7 @@ function checkToken({ claims }: Jwt, question: TokenQuestion): CheckResult {
   }
 }
 
-/** What is wrong with the times of a token. A time that is no number counts as one that has not come, or has passed. */
+/** What is wrong with the times of a token. A time that is not a number counts as not yet reached, or as passed. */
 function checkLifetime({ nbf, exp, iat }: Jwt['claims'], now: number): string | undefined {
   const isBefore = (time: unknown) => time !== undefined && !(Number(time) * 1000 <= now + leeway)
   if (isBefore(nbf)) return 'service account token is not valid yet'
@@ -149,7 +149,7 @@ function checkBinding(bound: BoundClaims, { server }: TokenQuestion, now: number
   return (
     (secret && check('secrets', 'secret', secret)) ??
     (pod && check('pods', 'pod', pod)) ??
-    // The node of a pod is only a fact about it; a token that is bound to a node alone dies with it.
+    // A Pod's node is only informational; a token that is bound to a node alone becomes invalid with it.
     (node && !pod ? check('nodes', 'node', node) : undefined)
   )
 }

@@ -3,12 +3,12 @@ import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/statu
 import type { StoredObject } from '../../cache/stored-object.ts'
 import type { WatchCache } from '../../cache/watch-cache.ts'
 
-/** What decides whether a token that is bound to the object is valid. */
+/** What decides whether a token bound to the object is valid. */
 export interface BoundObject {
   readonly uid: string
   /** Milliseconds since the epoch; undefined unless it is terminating. */
   readonly deletedAt: number | undefined
-  /** All of it. */
+  /** The whole object. */
   parse(): JsonObject
 }
 
@@ -17,7 +17,7 @@ export type BoundResource = 'serviceaccounts' | 'pods' | 'secrets' | 'nodes'
 /** Reads the objects that tokens are bound to from the watch cache. */
 export class BoundObjects {
   readonly #cache: WatchCache
-  /** Every request with a token looks at the same few objects: each version of one is parsed once. */
+  /** Every request with a token reads the same few objects: each version is parsed once. */
   readonly #known = new WeakMap<StoredObject, BoundObject>()
 
   constructor(cache: WatchCache) {

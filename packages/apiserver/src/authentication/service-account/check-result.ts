@@ -1,6 +1,6 @@
 import type { Reference } from './claims.ts'
 
-/** The account that a good token stands for. */
+/** The service account of a valid token. */
 export interface TokenSubject {
   readonly namespace: string
   readonly account: Reference
@@ -9,5 +9,5 @@ export interface TokenSubject {
   readonly id?: string
 }
 
-/** What is known of a token, or why it is no good. */
+/** The service account of a token, or why the token is invalid. */
 export type CheckResult = TokenSubject | { readonly error: string }

@@ -6,14 +6,14 @@ export interface Reference {
   readonly uid: string
 }
 
-/** What a token is about, under the claim `kubernetes.io`. */
+/** The claim `kubernetes.io`. */
 export interface BoundClaims {
   readonly namespace: string
   readonly serviceAccount: Reference
   readonly pod?: Reference
   readonly secret?: Reference
   readonly node?: Reference
-  /** Seconds since the epoch after which the use of the token is noted. */
+  /** Seconds since the epoch after which use of the token is reported as stale. */
   readonly warnAfter?: number
 }
 
@@ -48,12 +48,12 @@ export function writeClaims(template: TokenTemplate, issuer: string): JsonObject
   }
 }
 
-/** A node that is not there any more has a name only. */
+/** A node that no longer exists has only a name. */
 function writeReference({ name, uid }: Reference): JsonObject {
   return { name, ...(uid !== '' && { uid }) }
 }
 
-/** Undefined when the token is not about a service account. */
+/** Undefined when it is not a service account token. */
 export function readBoundClaims(claims: JsonObject): BoundClaims | undefined {
   const about = claims['kubernetes.io']
   if (!isObject(about)) return undefined

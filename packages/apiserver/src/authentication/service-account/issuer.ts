@@ -2,18 +2,19 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import { encodeText } from '@coxswain/kit'
 import type { Jwk, SigningKey, VerificationKey } from '../jwt/keys.ts'
 
+/** How service account tokens are issued and verified. */
 export interface ServiceAccountOptions {
   /** Signs new tokens. */
   readonly signingKey: SigningKey
-  /** Those whose signatures count, the signing key's public half among them. */
+  /** Accepted keys, the public half of the signing key among them. */
   readonly verificationKeys: readonly VerificationKey[]
-  /** What tokens have as `iss`: the first in new ones, any in those that are shown. @default https://kubernetes.default.svc */
+  /** The `iss` claim: new tokens have the first, any is accepted. @default https://kubernetes.default.svc */
   readonly issuers?: readonly string[]
-  /** In seconds; tokens for longer are cut short. @default no limit */
+  /** In seconds; longer expirations are shortened. @default no limit */
   readonly maxExpiration?: number
-  /** Whether the tokens of pods last a year and are only complained about after the hour they asked for. @default true */
+  /** Whether Pod tokens last a year, and are only reported as stale after the hour that was requested. @default true */
   readonly extendExpiration?: boolean
-  /** Where others find the keys. @default /openid/v1/jwks of the advertised address */
+  /** The published URL of the keys. @default /openid/v1/jwks of the advertised address */
   readonly jwksUri?: string
 }
 
@@ -35,7 +36,7 @@ export function createServiceAccounts(options: ServiceAccountOptions): ServiceAc
   return { signingKey, verificationKeys, issuers, maxExpiration, extendExpiration, jwksUri }
 }
 
-/** `/.well-known/openid-configuration`: what relying parties ask first. */
+/** `/.well-known/openid-configuration`: where relying parties start. */
 export function describeIssuer(accounts: ServiceAccounts, jwksUri: string): Uint8Array {
   const issuer = accounts.issuers[0]!
   const algorithms = new Set(accounts.verificationKeys.map(key => key.jwk.alg ?? ''))
@@ -55,7 +56,7 @@ export function describeKeys(accounts: ServiceAccounts): Uint8Array {
   return encodeText(JSON.stringify({ keys: accounts.verificationKeys.map(key => orderJwk(key.jwk)) }))
 }
 
-/** The members in upstream's order. */
+/** Members in upstream's order. */
 function orderJwk({ use, kty, kid, crv, alg, n, e, x, y }: Jwk): JsonObject {
   return { use, kty, kid, crv, alg, x, y, n, e }
 }

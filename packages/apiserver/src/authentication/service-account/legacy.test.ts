@@ -9,7 +9,7 @@ const reviews = '/apis/authentication.k8s.io/v1/tokenreviews'
 const serviceAccounts = testServiceAccountKeys()
 const prefix = 'kubernetes.io/serviceaccount'
 
-/** An account, and a secret with a token of it, as the controller leaves them. */
+/** An account, and a Secret with its token, as the controller creates them. */
 async function start(
   options: {
     readonly claims?: JsonObject
@@ -50,7 +50,7 @@ async function start(
 }
 
 describe('tokens in secrets', () => {
-  it('make their bearer the account', async () => {
+  it('authenticate as the account', async () => {
     await using server = await start()
     const { body } = await server.withToken(server.token)
     assert.deepEqual(body.status.userInfo, {
@@ -60,7 +60,7 @@ describe('tokens in secrets', () => {
     })
   })
 
-  it('die with the secret and with the account, at once', async () => {
+  it('become invalid with the secret and with the account, at once', async () => {
     for (const [url, error] of [
       [`${namespace}/secrets/s`, 'Token has been invalidated'],
       [`${namespace}/serviceaccounts/bot`, 'serviceaccounts "bot" not found'],
@@ -82,22 +82,22 @@ describe('tokens in secrets', () => {
     ['a secret that is not there', { [`${prefix}/secret.name`]: 'x' }, 'Token has been invalidated'],
     ['an uid of before', { [`${prefix}/service-account.uid`]: 'x' }, /does not match claim \(x\)/],
   ] as const) {
-    it(`are refused with ${what}`, async () => {
+    it(`are rejected with ${what}`, async () => {
       await using server = await start({ claims })
-      const told = (await server.errorOf()) ?? ''
-      if (typeof error === 'string') assert.equal(told, `[invalid bearer token, ${error}]`)
-      else assert.match(told, error)
+      const message = (await server.errorOf()) ?? ''
+      if (typeof error === 'string') assert.equal(message, `[invalid bearer token, ${error}]`)
+      else assert.match(message, error)
       assert.equal((await server.withToken(server.token)).status, 401)
     })
   }
 
-  it('are refused when they have been marked as not used any more', async () => {
+  it('are rejected when they are marked as invalid', async () => {
     await using server = await start({ labels: { 'kubernetes.io/legacy-token-invalid-since': '2029-01-01' } })
     assert.equal((await server.withToken(server.token)).status, 401)
     assert.match((await server.errorOf()) ?? '', /has been marked invalid/)
   })
 
-  it('are watched over since a day that those who clean them up can read', async () => {
+  it('are tracked since a day that the legacy token cleaner can read', async () => {
     await using server = await start()
     const path =
       '/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking'
@@ -105,7 +105,7 @@ describe('tokens in secrets', () => {
     assert.match(body.data.since, /^\d{4}-\d\d-\d\d$/)
   })
 
-  it('that the account lists are complained about', async () => {
+  it('that the account lists cause a warning', async () => {
     await using server = await start({ secrets: [{ name: 's' }] })
     const { headers } = await server.withToken(server.token)
     assert.match(String(headers.warning), /^299 - "Use tokens from the TokenRequest API/)

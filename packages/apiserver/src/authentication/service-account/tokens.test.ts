@@ -36,7 +36,7 @@ const pod = {
 }
 
 describe('tokens of service accounts', () => {
-  it('are made for the account, for an hour, for the server itself', async () => {
+  it("are issued for the account, for an hour, for the server's own audience", async () => {
     await using server = await startWithAccount()
     const { metadata, spec, status } = await server.create(`${accounts}/bot/token`, {})
     assert.deepEqual(spec, { audiences: [issuer], expirationSeconds: 3600, boundObjectRef: null })
@@ -53,7 +53,7 @@ describe('tokens of service accounts', () => {
     })
   })
 
-  it('say who their bearer is', async () => {
+  it('authenticate as the account', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server)
     const { status, body } = await server.withToken(token)
@@ -66,7 +66,7 @@ describe('tokens of service accounts', () => {
     })
   })
 
-  it('name the pod that they are for, and its node', async () => {
+  it('name the pod that they are bound to, and its node', async () => {
     await using server = await startWithAccount()
     const node = await server.create('/api/v1/nodes', { metadata: { name: 'n' } })
     const { metadata } = await server.create(`${namespace}/pods`, {
@@ -83,7 +83,7 @@ describe('tokens of service accounts', () => {
     assert.deepEqual(extra['authentication.kubernetes.io/node-uid'], [node.metadata!.uid])
   })
 
-  it('end ten seconds after their time at the latest', async () => {
+  it('expire ten seconds after their time at the latest', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server, { expirationSeconds: 600 })
     await server.world.advance(10 * minute)
@@ -92,7 +92,7 @@ describe('tokens of service accounts', () => {
     assert.equal((await server.withToken(token)).status, 401)
   })
 
-  it('die with their account, at once, also when it comes back under the same name', async () => {
+  it('become invalid with their account, at once, even when it is recreated under the same name', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server)
     assert.equal((await server.withToken(token)).status, 201)
@@ -102,7 +102,7 @@ describe('tokens of service accounts', () => {
     assert.equal((await server.withToken(token)).status, 401)
   })
 
-  it('die ten seconds after their account was deleted, even while a finalizer holds it', async () => {
+  it('become invalid ten seconds after their account was deleted, even while a finalizer holds it', async () => {
     await using server = await startTestServer()
     await server.create(accounts, { metadata: { name: 'bot', finalizers: ['example.com/hold'] } })
     const token = await requestToken(server)
@@ -117,7 +117,7 @@ describe('tokens of service accounts', () => {
     ['Secret', `${namespace}/secrets`, { metadata: { name: 'p' } }],
     ['Node', '/api/v1/nodes', { metadata: { name: 'p' } }],
   ] as const) {
-    it(`die with the ${kind} they are bound to`, async () => {
+    it(`become invalid with the ${kind} they are bound to`, async () => {
       await using server = await startWithAccount()
       await server.create(url, object)
       const token = await requestToken(server, { boundObjectRef: { apiVersion: 'v1', kind, name: 'p' } })
@@ -129,7 +129,7 @@ describe('tokens of service accounts', () => {
     })
   }
 
-  it('live on for a minute when their pod is going', async () => {
+  it('remain valid for a minute while their pod is terminating', async () => {
     await using server = await startWithAccount()
     await server.create('/api/v1/nodes', { metadata: { name: 'n' } })
     await server.create(`${namespace}/pods`, { ...pod, spec: { ...pod.spec, nodeName: 'n' } })
@@ -141,7 +141,7 @@ describe('tokens of service accounts', () => {
     assert.equal((await server.withToken(token)).status, 401)
   })
 
-  it('last a year for pods that asked for the hour everybody gets, and the log is told', async () => {
+  it('last a year for pods that ask for the usual hour, and stale use is logged', async () => {
     await using server = await startWithAccount()
     await server.create(`${namespace}/pods`, pod)
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'p' }
@@ -155,7 +155,7 @@ describe('tokens of service accounts', () => {
     assert.equal((other.exp as number) - (other.iat as number), 3607)
   })
 
-  it('are cut short where the server has a limit', async () => {
+  it("are shortened to the server's limit", async () => {
     const serviceAccounts = { ...testServiceAccountKeys(), maxExpiration: 3600 }
     await using server = await startWithAccount({ authentication: { serviceAccounts } })
     const { headers, body } = await server.send('POST', `${accounts}/bot/token`, {
@@ -167,7 +167,7 @@ describe('tokens of service accounts', () => {
     ])
   })
 
-  it('are the same in two runs of one seed', async () => {
+  it('are the same in two runs with one seed', async () => {
     const serviceAccounts = testServiceAccountKeys()
     const run = async () => {
       await using server = await startWithAccount({
@@ -180,7 +180,7 @@ describe('tokens of service accounts', () => {
   })
 })
 
-describe('tokens that are not good', () => {
+describe('invalid tokens', () => {
   const keys = testServiceAccountKeys()
 
   /** A token like the server's own, changed. */
@@ -190,32 +190,32 @@ describe('tokens that are not good', () => {
     return (await server.withToken(signJwt(change(claims), sign))).status
   }
 
-  it('are taken as they are when nothing has been changed', async () => {
+  it('are accepted when nothing was changed', async () => {
     assert.equal(await forge(claims => claims), 201)
   })
 
   for (const [what, change] of [
     ['have another issuer', { iss: 'https://evil.example.com' }],
-    ['are for somebody else', { aud: ['vault'] }],
-    ['have ended', { exp: 1 }],
-    ['have an end that is no number', { exp: 'never' }],
-    ['have not begun', { nbf: 4_000_000_000 }],
-    ['come from the future', { iat: 4_000_000_000 }],
-    ['are about nobody', { 'kubernetes.io': undefined }],
-    ['have an audience that is no text', { aud: [7] }],
+    ['are for another audience', { aud: ['vault'] }],
+    ['have expired', { exp: 1 }],
+    ['have an expiry that is not a number', { exp: 'never' }],
+    ['are not yet valid', { nbf: 4_000_000_000 }],
+    ['were issued in the future', { iat: 4_000_000_000 }],
+    ['have no service account', { 'kubernetes.io': undefined }],
+    ['have an audience that is not a string', { aud: [7] }],
   ] as const) {
-    it(`are refused when they ${what}`, async () => {
+    it(`are rejected when they ${what}`, async () => {
       assert.equal(await forge(claims => ({ ...claims, ...change })), 401)
     })
   }
 
-  it('are refused when somebody else signed them, even under the name of our key', async () => {
+  it('are rejected when another key signed them, even with our key id', async () => {
     const otherKey = testServiceAccountKeys().signingKey
     assert.equal(await forge(claims => claims, otherKey), 401)
     assert.equal(await forge(claims => claims, { ...otherKey, keyId: keys.signingKey.keyId }), 401)
   })
 
-  it('are refused without a signature, and with one made of the public key', async () => {
+  it('are rejected without a signature, and with one made of the public key', async () => {
     await using server = await startWithAccount({ authentication: { serviceAccounts: keys } })
     const [, body] = (await requestToken(server)).split('.')
     const head = (alg: string) =>
@@ -229,7 +229,7 @@ describe('tokens that are not good', () => {
     }
   })
 
-  it('are refused in another spelling', async () => {
+  it('are rejected in another encoding', async () => {
     await using server = await startWithAccount({ authentication: { serviceAccounts: keys } })
     const token = await requestToken(server)
     for (const other of [`${token}=`, `${token}.`, token.slice(0, -1), token.replace('.', '..')]) {
@@ -239,7 +239,7 @@ describe('tokens that are not good', () => {
 
   it('are never anonymous', async () => {
     await using server = await startTestServer()
-    assert.equal((await server.withToken('nobody', 'GET', '/healthz')).status, 401)
+    assert.equal((await server.withToken('unknown', 'GET', '/healthz')).status, 401)
     assert.equal((await server.send('GET', '/healthz', { peer: null })).status, 200)
   })
 })
@@ -254,19 +254,19 @@ describe('token requests', () => {
       /may not specify a duration larger than 2\^32 seconds/,
     ],
     [
-      'bound to a kind that cannot be',
+      'bound to a kind that is not supported',
       { boundObjectRef: { apiVersion: 'v1', kind: 'ConfigMap', name: 'x' } },
       400,
       /^cannot bind token to object of type \/v1, Kind=ConfigMap$/,
     ],
     [
-      'bound to a pod that is not there',
+      'bound to a pod that does not exist',
       { boundObjectRef: { apiVersion: 'v1', kind: 'Pod', name: 'x' } },
       404,
       /^pods "x" not found$/,
     ],
   ] as const) {
-    it(`are refused when they are ${what}`, async () => {
+    it(`are rejected when they are ${what}`, async () => {
       await using server = await startWithAccount()
       const answer = await server.send('POST', `${accounts}/bot/token`, { body: { spec } })
       assert.equal(answer.status, code)
@@ -274,7 +274,7 @@ describe('token requests', () => {
     })
   }
 
-  it('are refused for a pod of another account', async () => {
+  it('are rejected for a pod of another account', async () => {
     await using server = await startWithAccount()
     await server.create(accounts, { metadata: { name: 'other' } })
     await server.create(`${namespace}/pods`, pod)
@@ -304,7 +304,7 @@ describe('token requests', () => {
 })
 
 describe('token requests in protobuf', () => {
-  it('are read and answered as those of client-go are', async () => {
+  it('are decoded and answered as client-go expects', async () => {
     await using server = await startWithAccount()
     const type = 'application/vnd.kubernetes.protobuf'
     const body = builtinProtobuf.encode({
@@ -325,7 +325,7 @@ describe('token requests in protobuf', () => {
 })
 
 describe('token reviews', () => {
-  it('say whom a token is for, of those that were asked about', async () => {
+  it('report the requested audiences that a token is for', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server, { audiences: ['vault', 'db'] })
     const ask = async (audiences?: string[]) =>
@@ -340,7 +340,7 @@ describe('token reviews', () => {
     assert.equal((await server.withToken(token)).status, 401, 'it is not for the server')
   })
 
-  it('never have the token in their error', async () => {
+  it('never contain the token in their error', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server, { expirationSeconds: 600 })
     await server.world.advance(20 * minute)
@@ -350,7 +350,7 @@ describe('token reviews', () => {
 })
 
 describe('the issuer', () => {
-  it('tells relying parties what they need to verify a token', async () => {
+  it('publishes what relying parties need to verify a token', async () => {
     await using server = await startWithAccount()
     const token = await requestToken(server)
     const configuration = await server.send('GET', '/.well-known/openid-configuration')
@@ -372,7 +372,7 @@ describe('the issuer', () => {
     assert.ok(verify('sha256', Buffer.from(`${head}.${claims}`), { key, dsaEncoding: 'ieee-p1363' }, bytes))
   })
 
-  it('still takes tokens of an earlier key and of an earlier name', async () => {
+  it('still accepts tokens of an earlier key and of an earlier issuer', async () => {
     const before = { ...testServiceAccountKeys(), issuers: ['https://old.example.com'] }
     const after = testServiceAccountKeys()
     const serviceAccounts = {

@@ -6,7 +6,7 @@ import { findPodReferences, findVolumeSecrets, type PodReferences } from './refe
 
 export type NodeVertex = keyof PodReferences | 'pod' | 'pv' | 'volumeattachment' | 'resourceslice'
 
-/** What one pod makes reachable for its node. */
+/** What one Pod makes accessible to its node. */
 interface PodEdges {
   readonly node: string
   /** `KIND/NAMESPACE/NAME`. */
@@ -23,15 +23,15 @@ interface Volume {
 const mirrorAnnotation = 'kubernetes.io/config.mirror'
 
 /**
- * Which objects a node has to do with: those that its pods refer to, the volumes of their claims, the secrets of those
- * volumes, and what names the node itself. Follows the watch cache.
+ * Which objects are related to a node: those that its Pods refer to, the volumes of their claims, the Secrets of those
+ * volumes, and objects that name the node itself. Follows the watch cache.
  */
 export class NodeGraph {
   readonly #pods = new Map<string, PodEdges>()
-  /** By node: how many of its pods lead to each target. */
+  /** By node: how many of its Pods refer to each target. */
   readonly #targets = new Map<string, Map<string, number>>()
   readonly #volumes = new Map<string, Volume>()
-  /** By `NAMESPACE/NAME` of a secret: the names of the volumes that need it. */
+  /** By `NAMESPACE/NAME` of a Secret: the names of the volumes that need it. */
   readonly #volumesOfSecret = new Map<string, Set<string>>()
   /** By `KIND/NAME`: the node that an object names. */
   readonly #named = new Map<string, string>()
@@ -68,7 +68,7 @@ export class NodeGraph {
       )
   }
 
-  /** Whether something leads from the object to the node. */
+  /** Whether the object is related to the node. */
   connects(node: string, kind: NodeVertex, namespace: string, name: string): boolean {
     if (kind === 'volumeattachment' || kind === 'resourceslice')
       return this.#named.get(`${kind}/${name}`) === node
@@ -92,7 +92,7 @@ export class NodeGraph {
     if (!node) return
     const { annotations = {} } = pod.metadata as { readonly annotations?: JsonObject }
     const targets = [`pod/${stored.namespace}/${stored.name}`]
-    // A node may make mirror pods: they must not let it reach anything.
+    // A node may create mirror Pods: they must not grant it access to anything.
     if (!Object.hasOwn(annotations, mirrorAnnotation))
       for (const [kind, names] of Object.entries(findPodReferences(pod)))
         for (const name of names as ReadonlySet<string>) targets.push(`${kind}/${stored.namespace}/${name}`)

@@ -17,12 +17,12 @@ import { nodeNameOf } from './identity.ts'
 
 const leaseNamespace = 'kube-node-lease'
 
-/** What a node may do with a resource that is not the same for all nodes: undefined for yes, else why not. */
+/** A rule for a resource whose access depends on the node: returns undefined to allow, otherwise why not. */
 type NodeRule = (node: string, info: ResourceRequestInfo, graph: NodeGraph) => string | undefined
 
 /**
- * Kubelets (`system:node:NAME` of `system:nodes`) get at what has to do with their node: its pods and what those refer to.
- * What a node may write is narrowed further by the admission plug-in NodeRestriction.
+ * Allows kubelets (`system:node:NAME` in `system:nodes`) what is related to their node: its Pods and what those refer to.
+ * The admission plug-in NodeRestriction narrows writes further.
  */
 export function createNodeAuthorizer({ cache }: { readonly cache: WatchCache }): Authorizer {
   let common: readonly CompiledRule[] | undefined
@@ -57,7 +57,7 @@ function listRules(user: UserInfo): AccessRules {
       }
 }
 
-/** Those of the role `system:node`. */
+/** The rules of the role `system:node`. */
 function readCommonRules(): readonly CompiledRule[] {
   const role = readBootstrapPolicy().find(
     ({ kind, name }) => kind === 'ClusterRole' && name === 'system:node',
@@ -115,7 +115,7 @@ const serviceAccounts: NodeRule = (node, info, graph) => {
 
 const ownVerbs: readonly string[] = ['get', 'create', 'update', 'patch', 'delete']
 
-/** The name of what is created is for admission to look at. */
+/** The name of a created object is checked by admission. */
 const leases: NodeRule = (node, { verb, namespace, name }) => {
   if (!ownVerbs.includes(verb)) return 'can only get, create, update, patch, or delete a node lease'
   if (namespace !== leaseNamespace)
@@ -188,7 +188,7 @@ const pods: NodeRule = (node, info, graph) => {
   }
 }
 
-/** By `GROUP/RESOURCE`. What is not here is the same for all nodes. */
+/** By `GROUP/RESOURCE`. Access to other resources does not depend on the node. */
 const rules: Readonly<Record<string, NodeRule>> = {
   '/secrets': readNamespaced('secret'),
   '/configmaps': readNamespaced('configmap'),

@@ -10,7 +10,7 @@ const one: TestUser = { name: 'system:node:one', groups: ['system:nodes'] }
 const two: TestUser = { name: 'system:node:two', groups: ['system:nodes'] }
 const inDefault = '/api/v1/namespaces/default'
 
-/** Node `one` runs the pod `p`, which needs some things; `two` runs nothing. */
+/** Node `one` runs the Pod `p`, which refers to several objects; `two` runs nothing. */
 async function startWithNodes(): Promise<RunningServer> {
   const server = await startServer({
     authorizer: unionAuthorizer([() => authorizePrivileged, createNodeAuthorizer, rbacAuthorizer]),
@@ -54,7 +54,7 @@ function podOf(name: string, nodeName: string, metadata: JsonObject = {}): JsonO
 }
 
 describe('the node authorizer', () => {
-  it('lets a node read what its pods refer to, and no other node', async () => {
+  it('lets a node read what its pods refer to, and other nodes not', async () => {
     await using server = await startWithNodes()
     const statusOf = async (who: TestUser, url: string) => (await server.sendAs(who, 'GET', url)).status
     for (const name of ['used', 'env', 'pull', 'volume']) {
@@ -70,7 +70,7 @@ describe('the node authorizer', () => {
     assert.equal(await statusOf(two, `${inDefault}/pods/p`), 403)
   })
 
-  it('forgets what a pod needed when the pod is gone', async () => {
+  it('revokes access to what a pod referred to when the pod is deleted', async () => {
     await using server = await startWithNodes()
     const url = `${inDefault}/secrets/used`
     assert.equal((await server.sendAs(one, 'GET', url)).status, 200)
@@ -93,7 +93,7 @@ describe('the node authorizer', () => {
     assert.equal(await statusOf('/api/v1/namespaces/default/endpoints'), 403)
   })
 
-  it('knows nodes by user and group together', async () => {
+  it('identifies nodes by user and group together', async () => {
     await using server = await startWithNodes()
     for (const who of [{ name: 'system:node:one' }, { name: 'one', groups: ['system:nodes'] }])
       assert.equal((await server.sendAs(who, 'GET', `${inDefault}/pods/p`)).status, 403)
@@ -105,7 +105,7 @@ const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases'
 const merge = 'application/merge-patch+json'
 
 describe('NodeRestriction', () => {
-  it('keeps a node to its own node object, without its taints and owners', async () => {
+  it('limits a node to its own Node object, without its taints and owners', async () => {
     await using server = await startWithNodes()
     const patch = async (url: string, body: unknown) =>
       (await server.sendAs(one, 'PATCH', url, body, merge)).status
@@ -127,7 +127,7 @@ describe('NodeRestriction', () => {
     )
   })
 
-  it('does not let a node take itself away with an owner (CVE-2025-5187)', async () => {
+  it('does not let a node delete itself with an owner reference (CVE-2025-5187)', async () => {
     await using server = await startWithNodes()
     const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'u' }]
     const { status, body } = await server.sendAs(
@@ -141,7 +141,7 @@ describe('NodeRestriction', () => {
     assert.match(String(body.message), /node "one" is not allowed to modify ownerReferences$/)
   })
 
-  it('lets a node make mirror pods that refer to nothing (CVE-2025-4563)', async () => {
+  it('lets a node create only mirror pods without references (CVE-2025-4563)', async () => {
     await using server = await startWithNodes()
     const { metadata } = (await server.write('GET', '/api/v1/nodes/one')) as { metadata: { uid: string } }
     const mirror = (extra: JsonObject): JsonObject => ({
@@ -178,7 +178,7 @@ describe('NodeRestriction', () => {
     }
   })
 
-  it('keeps a node to its own leases and pods', async () => {
+  it('limits a node to its own leases and pods', async () => {
     await using server = await startWithNodes()
     assert.equal((await server.sendAs(one, 'POST', leases, lease('one'))).status, 201)
     assert.equal((await server.sendAs(one, 'POST', leases, lease('two'))).status, 403)

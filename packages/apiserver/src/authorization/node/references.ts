@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 
-/** Objects that a pod needs where it runs, by kind; all of its namespace. */
+/** Objects that a Pod needs on its node, by kind; all in its namespace. */
 export interface PodReferences {
   readonly secret: ReadonlySet<string>
   readonly configmap: ReadonlySet<string>
@@ -12,7 +12,7 @@ export interface PodReferences {
 const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : [])
 
-/** Volumes whose secret stands in `secretRef.name`. */
+/** Volume sources with a Secret in `secretRef.name`. */
 const secretVolumes = ['cephfs', 'cinder', 'flexVolume', 'rbd', 'scaleIO', 'iscsi', 'storageos'] as const
 
 export function findPodReferences(pod: JsonObject): PodReferences {
@@ -37,7 +37,7 @@ interface Names extends Set<string> {
   add(name: unknown): this
 }
 
-/** What has no name is not there. */
+/** References without a name are ignored. */
 function names(): Names {
   const set = new Set<string>()
   const add = set.add.bind(set)
@@ -77,7 +77,7 @@ function addVolume(pod: JsonObject, volume: JsonObject, { secret, configmap, pvc
   if (isObject(volume.ephemeral)) pvc.add(`${objectOf(pod.metadata).name}-${volume.name}`)
 }
 
-/** A claim that is made from a template has the name that the pod's status tells. */
+/** The name of a claim generated from a template is in the Pod's status. */
 function addClaims(pod: JsonObject, claims: Names): void {
   const status = objectOf(pod.status)
   const made = listOf(status.resourceClaimStatuses)

@@ -5,14 +5,14 @@ import type { Decision } from '../authorizer.ts'
 export interface RoleRef {
   readonly kind: 'Role' | 'ClusterRole'
   readonly name: string
-  /** Of the stored role. */
+  /** The key of the stored role. */
   readonly key: string
 }
 
 /** A subject of a binding. */
 export interface Subject {
   readonly kind: 'User' | 'Group' | 'ServiceAccount'
-  /** The name that a user or group has; of a service account the user name. */
+  /** The name of the user or group; for a service account, its user name. */
   readonly id: string
   readonly description: string
 }
@@ -28,9 +28,9 @@ interface StoredBinding {
 
 const quote = (text: string): string => JSON.stringify(text)
 
-/** A RoleBinding or ClusterRoleBinding, read once. */
+/** A RoleBinding or ClusterRoleBinding, parsed once. */
 export class Binding {
-  /** Empty for the whole cluster. */
+  /** Empty for a ClusterRoleBinding. */
   readonly namespace: string
   readonly role: RoleRef
   readonly subjects: readonly Subject[]
@@ -45,7 +45,7 @@ export class Binding {
     this.subjects = subjects
   }
 
-  /** Undefined for a reference that leads nowhere, whatever roles there are. */
+  /** Undefined for a reference that can never resolve. */
   static read(object: StoredObject): Binding | undefined {
     const { namespace, name } = object
     const { roleRef = {}, subjects } = object.parse() as StoredBinding
@@ -59,7 +59,7 @@ export class Binding {
     return new Binding(title, namespace, role, readSubjects(subjects ?? [], namespace))
   }
 
-  /** Says that the binding allows something; `subject` is one that stands for the user, not always the first. */
+  /** The reason text of a binding that allows a request; `subject` is one that matches the user, not always the first. */
   decisionFor(user: UserInfo, subject: number): Decision {
     let first = 0
     while (first < subject && !standsFor(this.subjects[first]!, user)) first++
@@ -72,7 +72,7 @@ export class Binding {
   }
 }
 
-/** What a binding in `namespace` (empty for the cluster's) refers to. */
+/** The role that a binding in `namespace` (empty for a ClusterRoleBinding) refers to. */
 export function roleRefOf(kind: 'Role' | 'ClusterRole', name: string, namespace: string): RoleRef {
   const key =
     kind === 'Role'

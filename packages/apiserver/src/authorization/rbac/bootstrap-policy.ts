@@ -2,17 +2,17 @@ import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { PolicyRule } from '@coxswain/strategies'
 import * as table from '../../gen/bootstrap-policy.ts'
 
-/** A role or binding that every cluster has, without what a server adds to it. */
+/** A role or binding of the bootstrap policy, without the metadata that a server adds. */
 export interface BootstrapObject {
   readonly kind: 'ClusterRole' | 'ClusterRoleBinding' | 'Role' | 'RoleBinding'
-  /** Empty for the cluster's. */
+  /** Empty for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** Of a role. */
+  /** Roles only. */
   readonly rules?: readonly PolicyRule[]
   readonly aggregationRule?: JsonObject
-  /** Of a binding. */
+  /** Bindings only. */
   readonly roleRef?: JsonObject
   readonly subjects?: readonly JsonObject[]
 }
@@ -23,7 +23,7 @@ export const bootstrapAnnotations: Readonly<Record<string, string>> = {
 const commonLabels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
 const apiGroup = 'rbac.authorization.k8s.io'
 
-/** All of Kubernetes 1.36's; read from the table anew at every call. */
+/** The whole policy of Kubernetes 1.36; parsed at every call. */
 export function readBootstrapPolicy(): BootstrapObject[] {
   return [
     ...readTable(table.clusterRoles, (title, lines) => readRole('ClusterRole', title, lines)),
@@ -35,7 +35,7 @@ export function readBootstrapPolicy(): BootstrapObject[] {
   ]
 }
 
-/** Lines that are indented belong to the one above. */
+/** Indented lines continue the line above. */
 function* readTable<T>(text: string, read: (title: string[], lines: string[][]) => T): Generator<T> {
   let title: string[] = []
   let lines: string[][] = []

@@ -4,7 +4,7 @@ import type { Authorizer } from '../authorizer.ts'
 import { roleRefOf } from './binding.ts'
 import type { PolicyReader } from './policy.ts'
 
-/** What roles and bindings grant, and what `authorizer` says of `escalate` and `bind`. */
+/** What roles and bindings grant, and the decisions of `authorizer` about `escalate` and `bind`. */
 export function createGrantReader(readPolicy: PolicyReader, authorizer: Authorizer): GrantReader {
   return {
     rulesFor: (user, namespace) => readPolicy()?.rulesFor(user, namespace) ?? { rules: [], missing: [] },

@@ -48,7 +48,7 @@ async function applyChange(server: RunningServer, policy: ModelPolicy, change: P
   await server.write('PUT', url, body)
 }
 
-/** The bootstrap policy would allow what the model knows nothing of: only what the probes made counts. */
+/** The bootstrap policy would allow what the model does not know: only objects of the probes count. */
 async function clearPolicy(server: RunningServer): Promise<void> {
   for (const [resource] of Object.values(collections))
     for (const namespace of resource.startsWith('cluster') ? [''] : ['kube-system', 'kube-public'])
@@ -58,13 +58,13 @@ async function clearPolicy(server: RunningServer): Promise<void> {
 interface Bench extends AsyncDisposable {
   readonly server: RunningServer
   readonly policy: ModelPolicy
-  /** What the authorizer says of a request that comes in by its path. */
+  /** The authorizer's decision about a request, given by its path. */
   ask(probe: Probe): Promise<boolean>
 }
 
 type Rbac = (access: Access) => Decision
 
-/** The request goes as far as the authorizer; whatever that says, it goes no further. */
+/** The request gets as far as the authorizer, and no further whatever it decides. */
 async function openBench(plant: (rbac: Rbac) => Rbac): Promise<Bench> {
   let verdict: Decision['verdict'] | undefined
   let authorizer: Rbac | undefined
@@ -107,7 +107,7 @@ const knownUser = ({ user }: Probe): UserInfo => ({
   groups: [...user.groups, 'system:authenticated'],
 })
 
-/** How many of `count` probes the authorizer and the model see differently; stops at the first. */
+/** How many of `count` probes the authorizer and the model decide differently; stops at the first. */
 async function countDifferences(
   plant: (rbac: Rbac) => Rbac,
   { count, from = seed }: { readonly count: number; readonly from?: number },
@@ -138,11 +138,11 @@ describe('the RBAC authorizer', () => {
   it(`agrees with the model on ${probes} requests`, { timeout: 3_600_000 }, async () => {
     const { differences, allowed } = await countDifferences(rbac => rbac, { count: probes })
     assert.deepEqual(differences, [])
-    // Probes that are all refused, or all allowed, would show nothing.
+    // Probes that are all rejected, or all allowed, would prove nothing.
     assert.ok(allowed > probes / 10 && allowed < (probes * 9) / 10, `${allowed} of ${probes} were allowed`)
   })
 
-  it('says the same in a SubjectAccessReview', { timeout: 3_600_000 }, async () => {
+  it('decides the same in a SubjectAccessReview', { timeout: 3_600_000 }, async () => {
     const random = createSeededRandom(seed + 1)
     await using server = await startServer({ env: createRealEnv() })
     await clearPolicy(server)
@@ -221,7 +221,7 @@ describe('the RBAC authorizer', () => {
       }),
   }
   for (const [bug, authorizer] of Object.entries(planted))
-    it(`would be found out by the model: ${bug}`, async () => {
+    it(`differs from the model with a bug: ${bug}`, async () => {
       const { differences } = await countDifferences(authorizer, { count: 20_000, from: 1 })
       assert.equal(differences.length, 1)
     })

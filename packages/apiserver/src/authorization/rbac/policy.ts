@@ -1,8 +1,8 @@
 /**
- * Roles and bindings as the authorizer asks for them: bindings by subject, rules of roles compiled at their first use. It
- * follows the watch cache change by change, so that a request sees every binding and role whose write was answered before.
+ * Roles and bindings, indexed for the authorizer: bindings by subject, rules of roles compiled at their first use. It
+ * follows the watch cache, so that a request sees every binding and role whose write was acknowledged before.
  *
- * Every request comes here. Deciding one takes a map lookup for the user and each group, and a pass over the rules found;
+ * Called for every request. A decision takes a map lookup for the user and each group, and a scan of the rules found;
  * nothing is allocated for a request that is allowed (`npm run bench -- access`).
  *
  * @module
@@ -40,28 +40,28 @@ interface Grant {
   readonly subject: number
 }
 
-/** The bindings of one namespace, or those of the cluster. */
+/** The bindings of one namespace, or the ClusterRoleBindings. */
 interface Grants {
   readonly users: Map<string, Grant[]>
   readonly groups: Map<string, Grant[]>
 }
 
-/** A role that a binding names and that is not there. */
+/** A role that a binding refers to and that does not exist. */
 export interface MissingRole {
   readonly kind: 'Role' | 'ClusterRole'
   readonly name: string
 }
 
-/** What a user has been granted, and the bound roles that do not exist. */
+/** The rules granted to a user, and the bound roles that do not exist. */
 export interface GrantedRules {
   readonly rules: readonly PolicyRule[]
   readonly missing: readonly MissingRole[]
 }
 
-/** Gives the policy; undefined while the cache has not been loaded. */
+/** Returns the policy; undefined until the cache is loaded. */
 export type PolicyReader = () => RbacPolicy | undefined
 
-/** The policy that follows `cache`, made when it is first asked for after the cache was loaded. */
+/** The policy that follows `cache`, created at the first call after the cache was loaded. */
 export function createPolicyReader(cache: WatchCache): PolicyReader {
   let policy: RbacPolicy | undefined
   return () => {
@@ -77,7 +77,7 @@ export class RbacPolicy {
   readonly #namespaces = new Map<string, Grants>()
   /** By the key of the stored object. */
   readonly #bindings = new Map<string, Binding>()
-  /** Rules of roles that were asked for, by the key of the stored object. */
+  /** Rules of the roles used so far, by the key of the stored object. */
   readonly #rules = new Map<string, readonly CompiledRule[]>()
 
   constructor(cache: WatchCache) {
@@ -92,7 +92,7 @@ export class RbacPolicy {
     }
   }
 
-  /** The decision that lets a request pass; undefined when nothing allows it. */
+  /** The decision that allows a request; undefined when nothing does. */
   findAllowing(user: UserInfo, info: RequestInfo): Decision | undefined {
     const found = this.#search(this.#cluster, user, info)
     if (found || !info.isResource || info.namespace === '') return found
@@ -100,7 +100,7 @@ export class RbacPolicy {
     return grants && this.#search(grants, user, info)
   }
 
-  /** Everything granted to a user, cluster-wide and in a namespace (none when empty). */
+  /** All rules granted to a user, cluster-wide and in a namespace (none when empty). */
   rulesFor(user: UserInfo, namespace: string): GrantedRules {
     const rules: PolicyRule[] = []
     const missing: MissingRole[] = []
@@ -112,7 +112,7 @@ export class RbacPolicy {
     return { rules, missing }
   }
 
-  /** The roles that a user has been granted and that are not there. */
+  /** The roles bound to a user that do not exist. */
   findMissing(user: UserInfo, namespace: string): MissingRole[] {
     const missing: MissingRole[] = []
     for (const { binding } of this.#grantsOf(user, namespace))
@@ -120,12 +120,12 @@ export class RbacPolicy {
     return missing
   }
 
-  /** The rules of a role; undefined when it is not there. */
+  /** The rules of a role; undefined when it does not exist. */
   rulesOfRole(role: RoleRef): readonly PolicyRule[] | undefined {
     return this.#rulesOf(role)?.map(({ rule }) => rule)
   }
 
-  /** A binding stands here once, also when it names a user and his groups. */
+  /** Yields each binding once, even one that names both the user and their groups. */
   *#grantsOf(user: UserInfo, namespace: string): Generator<Grant> {
     const seen = new Set<Binding>()
     const scopes = [this.#cluster, ...(namespace === '' ? [] : [this.#namespaces.get(namespace)])]
@@ -219,7 +219,7 @@ function anyAllows(rules: readonly CompiledRule[], info: RequestInfo): boolean {
 
 function addGrant(grants: Map<string, Grant[]>, id: string, grant: Grant): void {
   const list = grants.get(id)
-  // A subject that a binding names twice counts where it stands first.
+  // The first mention of a subject that a binding names twice counts.
   if (!list) grants.set(id, [grant])
   else if (list.at(-1)?.binding !== grant.binding) list.push(grant)
 }

@@ -2,7 +2,7 @@ import type { UserInfo } from '@coxswain/strategies'
 import { type Access, type AccessRules, type Authorizer, type Decision, noOpinion } from '../authorizer.ts'
 import type { MissingRole, PolicyReader } from './policy.ts'
 
-/** Allows what roles allow that are bound to the user or to a group of his. It never denies. */
+/** Allows what the roles bound to the user or their groups allow. It never denies. */
 export function createRbacAuthorizer(readPolicy: PolicyReader): Authorizer {
   const authorize = ({ user, info }: Access): Decision => {
     const policy = readPolicy()
@@ -35,7 +35,7 @@ function listRules(readPolicy: PolicyReader, user: UserInfo, namespace: string):
   }
 }
 
-/** As upstream prints several errors: each once. */
+/** Prints several errors as upstream does: each once. */
 function describeMissing(missing: readonly MissingRole[]): string {
   const texts = new Set(
     missing.map(

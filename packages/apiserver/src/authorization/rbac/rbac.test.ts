@@ -47,7 +47,7 @@ describe('roles and bindings', () => {
     assert.equal(await statusOf(server, 'GET', pods, { name: 'Jane' }), 403)
   })
 
-  it('let a list of one name pass where only that name is allowed', async () => {
+  it('allow a list with a name selector where only that name is allowed', async () => {
     await using server = await startServer()
     await grant(server, {
       verbs: ['list', 'watch', 'deletecollection'],
@@ -64,7 +64,7 @@ describe('roles and bindings', () => {
     assert.match(String(body.message), /^pods "b" is forbidden: User "jane" cannot list resource "pods"/)
   })
 
-  it('say who has allowed it, and which roles are missing when nobody has', async () => {
+  it('give the binding as the reason, and the missing roles when none allows', async () => {
     await using server = await startServer()
     await grant(server, readPods)
     const review = async (spec: JsonObject) =>
@@ -102,7 +102,7 @@ describe('roles and bindings', () => {
     )
   })
 
-  it('name the first subject that stands for the user', async () => {
+  it('name the first subject that matches the user', async () => {
     await using server = await startServer()
     await server.write('POST', `${base}/clusterroles`, roleOf('r', [readPods]))
     const subjects = [{ kind: 'Group', name: 'ops' }, { kind: 'Group', name: 'devs' }, user('jane')]
@@ -117,7 +117,7 @@ describe('roles and bindings', () => {
     )
   })
 
-  it('are listed in a SelfSubjectRulesReview, with what could not be found', async () => {
+  it('are listed in a SelfSubjectRulesReview, with the roles that were not found', async () => {
     await using server = await startServer()
     await grant(server, { ...readPods, resourceNames: ['a'] })
     await server.write(
@@ -139,7 +139,7 @@ describe('roles and bindings', () => {
     assert.equal(evaluationError, `clusterrole.${group} "gone" not found`)
   })
 
-  it('stop counting with the answer that deletes or changes them', async () => {
+  it('stop applying with the response that deletes or changes them', async () => {
     await using server = await startServer()
     await grant(server, readPods)
     assert.equal(await statusOf(server, 'GET', pods), 200)
@@ -166,7 +166,7 @@ describe('the bootstrap policy', () => {
     ])
   })
 
-  it('is brought back at the next start: what is missing is added, what was added stays', async () => {
+  it('is restored at the next start: what is missing is added, additions stay', async () => {
     const world = new VirtualWorld()
     await using store = createMemoryStore({ env: world })
     const role = `${base}/clusterroles/system:basic-user`
@@ -213,7 +213,7 @@ describe('the bootstrap policy', () => {
     assert.deepEqual(await server.write('GET', `${base}/clusterroles/system:node`), seen)
   })
 
-  it('has a binding to the right role even when somebody has made another of that name', async () => {
+  it('replaces a binding of a default name that refers to another role', async () => {
     const world = new VirtualWorld()
     await using store = createMemoryStore({ env: world })
     const url = `${base}/clusterrolebindings/system:basic-user`

@@ -14,9 +14,9 @@ export interface TestAnswer {
   readonly body: JsonObject & { readonly message?: string }
 }
 
-/** A server, in a virtual world unless it is given another env. For tests. */
+/** A server, with a virtual clock unless it is given another env. For tests. */
 export interface RunningServer extends AsyncDisposable {
-  /** Its world, unless it was given another env. */
+  /** Its virtual world, unless it was given another env. */
   readonly world: VirtualWorld
   readonly server: ApiServer
   /** As a user with a client certificate. */

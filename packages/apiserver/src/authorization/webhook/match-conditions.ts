@@ -45,12 +45,12 @@ const requestType = objectOf('SubjectAccessReviewSpec', {
   uid: stringType,
 })
 
-/** Whether a webhook is asked about a review; a text when that could not be found out. */
+/** Whether to call the webhook for a review; a text when the conditions could not be evaluated. */
 export type MatchConditions = (spec: JsonObject) => boolean | string
 
 export type CompiledConditions =
   | { readonly ok: true; readonly matches: MatchConditions }
-  /** One of them, and what is wrong with it. */
+  /** A condition and its error. */
   | { readonly ok: false; readonly index: number; readonly error: string }
 
 /** Compiles expressions over `request`, the spec of a SubjectAccessReview. */
@@ -85,7 +85,7 @@ export function compileMatchConditions(expressions: readonly string[]): Compiled
 
 const resourceTexts = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'] as const
 
-/** Expressions find every plain field, also one that a review leaves out because it is empty. */
+/** Expressions see every scalar field, even one that a review omits because it is empty. */
 function withEveryField(spec: JsonObject): JsonObject {
   const resource = spec.resourceAttributes as JsonObject | undefined
   const nonResource = spec.nonResourceAttributes as JsonObject | undefined

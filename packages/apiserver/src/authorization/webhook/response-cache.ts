@@ -7,7 +7,7 @@ interface Entry<T> {
   readonly expires: number
 }
 
-/** Remembers a number of answers, each for a time; the one that was not asked for longest goes first. */
+/** Caches a bounded number of responses, each for a time; evicts the least recently used. */
 export class ResponseCache<T> {
   readonly #clock: Clock
   readonly #entries = new Map<string, Entry<T>>()
@@ -25,7 +25,7 @@ export class ResponseCache<T> {
     return entry.value
   }
 
-  /** `ttl` in milliseconds; nothing is remembered for none. */
+  /** `ttl` in milliseconds; with 0 nothing is cached. */
   set(key: string, value: T, ttl: number): void {
     if (ttl <= 0) return
     this.#entries.delete(key)

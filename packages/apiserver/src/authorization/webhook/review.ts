@@ -3,7 +3,7 @@ import type { FieldRequirement, Requirement } from '@coxswain/apimachinery/selec
 import type { Selectors } from '../../request/request-info.ts'
 import type { Access } from '../authorizer.ts'
 
-/** The `spec` of a SubjectAccessReview (v1) that asks about an access. What is empty is left out, as Go does. */
+/** The `spec` of a SubjectAccessReview (v1) for an access. Empty members are omitted, as in Go. */
 export function reviewSpecOf({ user, info }: Access): JsonObject {
   const attributes = info.isResource
     ? {
@@ -56,7 +56,7 @@ const labelOperators: Readonly<Partial<Record<Requirement['operator'], string>>>
   '!': 'DoesNotExist',
 }
 
-/** What a review has no word for is left out: that asks for more, never for less. */
+/** Requirements that a review cannot express are omitted: that asks for more access, never for less. */
 function printLabel({ key, operator, values }: Requirement): JsonObject[] {
   const word = labelOperators[operator]
   if (word === undefined) return []

@@ -9,28 +9,29 @@ import type { MatchConditions } from './match-conditions.ts'
 import { ResponseCache } from './response-cache.ts'
 import { reviewSpecOf } from './review.ts'
 
+/** The authorization webhook, its caching and its failure policy. */
 export interface WebhookAuthorizerOptions {
   readonly target: Target
-  /** On the target; reviews are sent to exactly this path. */
+  /** The path on the target; reviews are sent to exactly this path. */
   readonly path: string
-  /** What the server proves itself with, besides a certificate. */
+  /** The server's credentials, besides a client certificate. */
   readonly headers?: WireHeaders
   readonly version: 'v1' | 'v1beta1'
   /** Milliseconds. */
   readonly timeout: number
-  /** How long answers are remembered, in milliseconds; 0 for not at all. */
+  /** How long responses are cached, in milliseconds; 0 disables the cache. */
   readonly authorizedTtl: number
   readonly unauthorizedTtl: number
-  /** What a webhook that does not answer means. */
+  /** The decision when the webhook fails. */
   readonly failurePolicy: 'NoOpinion' | 'Deny'
-  /** @default it is asked about everything */
+  /** @default it is called for every request */
   readonly matchConditions?: MatchConditions
 }
 
-/** Attempts, and the pause before the second one; each pause is half as long again. */
+/** Number of attempts, and the delay before the second one; each delay is one and a half times the last. */
 const attempts = 5
 const firstPause = 500
-/** Longer requests are not cached. */
+/** Larger requests are not cached. */
 const longestRemembered = 10_000
 const longestKey = 32_768
 
@@ -41,7 +42,7 @@ interface ReviewStatus {
   readonly evaluationError?: string
 }
 
-/** Asks another server, by SubjectAccessReviews. */
+/** Authorizes with SubjectAccessReviews of another server. */
 export const createWebhookAuthorizer =
   (options: WebhookAuthorizerOptions): AuthorizerFactory =>
   ({ env, outbound }) => {
@@ -61,7 +62,7 @@ export const createWebhookAuthorizer =
       if (known) return decisionOf(known)
       return ask(options, pool, env.clock, spec).then(answer => {
         if (!answer.ok) {
-          env.log.error('the authorization webhook has failed', { reason: answer.reason })
+          env.log.error('the authorization webhook failed', { reason: answer.reason })
           return failed(answer.reason)
         }
         const { status } = answer
@@ -129,7 +130,7 @@ async function ask(
   }
 }
 
-/** The groups are `group` in v1beta1. */
+/** v1beta1 calls groups `group`. */
 function withOldNames({ groups, ...spec }: JsonObject): JsonObject {
   return groups === undefined ? spec : { ...spec, group: groups }
 }
@@ -146,7 +147,7 @@ function readAnswer(body: Uint8Array): Answer {
     const status = isObject(value) && isObject(value.status) ? value.status : undefined
     if (status) return { ok: true, status: status as ReviewStatus }
   } catch {
-    // Told below.
+    // Reported below.
   }
   return { ok: false, reason: 'the answer of the webhook is no SubjectAccessReview' }
 }

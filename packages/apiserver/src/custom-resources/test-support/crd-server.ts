@@ -8,12 +8,12 @@ const admin = { commonName: 'admin', organizations: ['system:masters'], notAfter
 
 export const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of all kinds, whose members tests name
+// biome-ignore lint/suspicious/noExplicitAny: responses of all kinds, whose members tests name
 export type Answered = any
 
 export interface CrdServer extends AsyncDisposable {
   readonly world: VirtualWorld
-  /** The answer, after everything that it set off has happened. A string as body goes out as it is. */
+  /** The response, once everything it triggered has happened. A string body is sent unchanged. */
   send(
     method: string,
     url: string,
@@ -21,7 +21,7 @@ export interface CrdServer extends AsyncDisposable {
     type?: string,
     headers?: WireHeaders,
   ): Promise<{ readonly status: number; readonly body: Answered; readonly warnings: readonly string[] }>
-  /** The events of a watch, as they come. */
+  /** The events of a watch, as they arrive. */
   watch(url: string): Promise<AsyncIterator<Answered>>
 }
 
@@ -84,7 +84,7 @@ export async function startCrdServer(options: { readonly outbound?: Outbound } =
   }
 }
 
-/** Each chunk of a watch's body holds whole lines. */
+/** Each chunk of a watch's body contains whole lines. */
 function readEvents(world: VirtualWorld, body: AsyncIterable<Uint8Array>): AsyncIterator<Answered> {
   const chunks = body[Symbol.asyncIterator]()
   const ready: Answered[] = []
@@ -105,8 +105,8 @@ function readEvents(world: VirtualWorld, body: AsyncIterable<Uint8Array>): Async
   }
 }
 
-/** A definition of `things.example.com`; `spec` and `version` replace members. */
-export function thingDefinition(
+/** A CRD of `things.example.com`; `spec` and `version` replace members. */
+export function thingCrd(
   openAPIV3Schema: unknown,
   { version = {}, spec = {} }: { readonly version?: object; readonly spec?: object } = {},
 ): Answered {

@@ -26,25 +26,25 @@ interface AccessSpec {
 
 const specOf = (question: JsonObject): AccessSpec => (question.spec ?? {}) as AccessSpec
 
-/** May this user do that? */
+/** SubjectAccessReview: may this user do that? */
 export const reviewAccess: Review = async (ports, { question }) => {
   refuse(question, validateAccessReview(question))
   return await answer(ports, question, userOf(specOf(question)))
 }
 
-/** May this user do that in this namespace? */
+/** LocalSubjectAccessReview: may this user do that in this namespace? */
 export const reviewLocalAccess: Review = async (ports, { question }) => {
   refuse(question, validateLocalAccessReview(question))
   return await answer(ports, question, userOf(specOf(question)))
 }
 
-/** May I do that? */
+/** SelfSubjectAccessReview: may I do that? */
 export const reviewOwnAccess: Review = async (ports, { question, user }) => {
   refuse(question, validateOwnAccessReview(question))
   return await answer(ports, question, user)
 }
 
-/** What may I do in this namespace? */
+/** SelfSubjectRulesReview: what may I do in this namespace? */
 export const reviewOwnRules: Review = async ({ authorizer }, { user, question }) => {
   const { kind, apiVersion, spec } = question
   const namespace = isObject(spec) ? spec.namespace : ''
@@ -59,7 +59,7 @@ export const reviewOwnRules: Review = async ({ authorizer }, { user, question })
   return { kind, apiVersion, metadata: {}, spec: {}, status }
 }
 
-/** Upstream leaves the kind out of these errors. */
+/** Upstream omits the kind in these errors. */
 function refuse({ apiVersion }: JsonObject, errors: readonly FieldError[]): void {
   const group = String(apiVersion).split('/', 1)[0] ?? ''
   if (errors.length > 0) throw newInvalid({ group, kind: '' }, '', errors)
@@ -87,7 +87,7 @@ async function answer(
   return { ...question, status }
 }
 
-/** The question as if it were a request. Authorizers take any verb, also one that no method has. */
+/** The review as an access. Authorizers accept any verb, even one that no method has. */
 function infoOf({ resourceAttributes, nonResourceAttributes }: AccessSpec): RequestInfo {
   if (!resourceAttributes) {
     const { verb = '', path = '' } = nonResourceAttributes ?? {}

@@ -5,7 +5,7 @@ import { intersect, withAuthenticatedGroup } from '../../authentication/authenti
 import type { UserInfo } from '../../request/context.ts'
 import type { Review } from './review.ts'
 
-/** Who am I? */
+/** SelfSubjectReview: who am I? */
 export const reviewSelf: Review = ({ clock }, { user, question }) => ({
   kind: question.kind,
   apiVersion: question.apiVersion,
@@ -13,7 +13,7 @@ export const reviewSelf: Review = ({ clock }, { user, question }) => ({
   status: { userInfo: printUser(user) },
 })
 
-/** Whose token is this, and is it meant for me? */
+/** TokenReview: whose token is this, and is it for this audience? */
 export const reviewToken: Review = async (ports, { question }) => {
   const { token, audiences = [] } = (question.spec ?? {}) as { token?: string; audiences?: readonly string[] }
   if (!token) throw newBadRequest('token is required for TokenReview in authentication')

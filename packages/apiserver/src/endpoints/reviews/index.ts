@@ -1,6 +1,6 @@
 import type { Review, ReviewPorts } from './review.ts'
 /**
- * Reviews: questions that are asked with a create and answered at once. Nothing is stored.
+ * Reviews: created, answered in the response, and never stored.
  *
  * @module
  */
@@ -40,13 +40,13 @@ const askedReview: readonly Step<Write>[] = [
   steps.applyDefaults,
   steps.placeInNamespace,
 ]
-/** The review is answered between the two. */
+/** The pipelines before and after the review is answered. */
 const admittedReview: readonly Step<Write>[] = [steps.mutate]
 const answeredReview: readonly Step<Write>[] = [steps.admit]
 
 export type FindReview = (endpoint: Endpoint) => EndpointHandler | undefined
 
-/** Finds the handlers of reviews; undefined for resources that are stored. */
+/** Finds the handlers of reviews; undefined for stored resources. */
 export function createReviews(ports: ReviewHandlerPorts): FindReview {
   const handlers = new Map(
     Object.entries(reviews).map(([name, review]): [string, EndpointHandler] => [
@@ -75,7 +75,7 @@ async function handleReview(
   return view.object(201, answer)
 }
 
-/** An answer has no rows and no metadata to show instead of it. */
+/** A review has no Table or metadata-only form. */
 function checkForm({ request }: ResourceContext): void {
   const accepted = negotiate(getHeader(request.headers, 'accept'), () => true)
   if (accepted?.transform)

@@ -10,7 +10,7 @@ export interface ReviewPorts {
   readonly authorizer: Authorizer
   /** The audiences of this server. */
   readonly audiences: readonly string[]
-  /** Whose token it is, among those meant for one of the audiences; what speaks against it otherwise. */
+  /** Authenticates a token for one of the audiences; otherwise returns the error. */
   readonly authenticateToken: (
     token: string,
     audiences: readonly string[],
@@ -19,11 +19,11 @@ export interface ReviewPorts {
 
 export type TokenVerdict = TokenOwner | { readonly error: string }
 
-/** Who asks what. */
+/** A review and its user. */
 export interface Question {
   readonly user: UserInfo
   readonly question: JsonObject
 }
 
-/** Answers a question: what it returns goes to the client. Throws a StatusError when the question makes no sense. */
+/** Answers a review: the result is sent to the client. Throws a StatusError when the review is invalid. */
 export type Review = (ports: ReviewPorts, asked: Question) => Promise<JsonObject> | JsonObject

@@ -11,7 +11,7 @@ import type { Review, ReviewPorts } from './review.ts'
 
 const users = new Map([['secret', { name: 'jane', uid: 'u1', groups: ['devs'] }]])
 
-/** Asks a review of a server, as a user of these groups. */
+/** Sends a review to a server, as a user in these groups. */
 function ask(
   review: Review,
   question: JsonObject,
@@ -36,7 +36,7 @@ const question = (spec: JsonObject, metadata: JsonObject = {}): JsonObject => ({
   spec,
 })
 
-/** The message of the refusal. */
+/** The error message. */
 async function refusalOf(ask: () => unknown): Promise<string> {
   try {
     await ask()
@@ -50,7 +50,7 @@ async function refusalOf(ask: () => unknown): Promise<string> {
 const pods = { resourceAttributes: { namespace: 'ns', verb: 'get', resource: 'pods' } }
 
 describe('access reviews', () => {
-  it('ask the authorizer about the one who asks, or about somebody else', async () => {
+  it('ask the authorizer about the user of the request, or about another user', async () => {
     assert.deepEqual((await ask(reviewOwnAccess, question(pods), { groups: ['system:masters'] })).status, {
       allowed: true,
     })
@@ -59,7 +59,7 @@ describe('access reviews', () => {
     assert.deepEqual((await ask(reviewAccess, about)).status, { allowed: true })
   })
 
-  it('show the authorizer a request as it would come', async () => {
+  it('present the access to the authorizer as a request would', async () => {
     const seen: unknown[] = []
     const authorizer: Authorizer = ({ info }) => {
       seen.push(info)
@@ -74,14 +74,14 @@ describe('access reviews', () => {
     assert.equal((seen[1] as { verb: string; version: string }).version, '*')
   })
 
-  it('are about one thing and one person', async () => {
+  it('must name one access and one user', async () => {
     assert.equal(
       await refusalOf(() => ask(reviewAccess, question({}))),
       '.authorization.k8s.io "" is invalid: [spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or resourceAttributes must be specified, spec.user: Invalid value: "": at least one of user or group must be specified]',
     )
   })
 
-  it('stay in their namespace', async () => {
+  it('must be in their namespace', async () => {
     const elsewhere = question({ ...pods, user: 'x' }, { namespace: 'other' })
     assert.match(
       await refusalOf(() => ask(reviewLocalAccess, elsewhere)),
@@ -89,7 +89,7 @@ describe('access reviews', () => {
     )
   })
 
-  it('say which selectors they could not take into account', async () => {
+  it('report the selectors that they ignored', async () => {
     const problemsOf = async (fieldSelector: JsonObject) => {
       const resourceAttributes = { ...pods.resourceAttributes, fieldSelector }
       const { status } = await ask(reviewOwnAccess, question({ resourceAttributes }))
@@ -110,7 +110,7 @@ describe('access reviews', () => {
 })
 
 describe('rules reviews', () => {
-  it('list what the authorizer can list, and admit where it cannot', async () => {
+  it('list what the authorizer can list, and report when it is incomplete', async () => {
     const { status: rules } = await ask(reviewOwnRules, question({ namespace: 'ns' }), {
       authorizer: alwaysAllow,
     })
@@ -125,7 +125,7 @@ describe('rules reviews', () => {
 })
 
 describe('token reviews', () => {
-  it('say whose token it is', async () => {
+  it('authenticate the token', async () => {
     assert.deepEqual((await ask(reviewToken, question({ token: 'secret' }))).status, {
       authenticated: true,
       user: { username: 'jane', uid: 'u1', groups: ['devs', 'system:authenticated'] },

@@ -22,7 +22,7 @@ type Kind = 'fieldSelector' | 'labelSelector'
 const requirementsOf = (selector: SelectorAttributes): readonly SelectorRequirement[] =>
   selector.requirements ?? []
 
-/** What is wrong with the selectors of `resourceAttributes`. Operators of newer clients are let through. */
+/** Validates the selectors of `resourceAttributes`. Unknown operators, of newer clients, are accepted. */
 export function* validateSelectorAttributes(
   attributes: JsonObject,
   path: field.Path,
@@ -77,7 +77,7 @@ const labelOperators: Readonly<Record<string, LabelOperator>> = {
   DoesNotExist: '!',
 }
 
-/** The selectors of `resourceAttributes`, as far as they are understood: what is left out makes the question a wider one. */
+/** The supported selectors of `resourceAttributes`: leaving one out makes the question broader. */
 export function readSelectorAttributes(attributes: JsonObject): Selectors | undefined {
   const fields = readRequirements(
     attributes.fieldSelector,
@@ -116,7 +116,7 @@ function readRequirements<T>(
   return understood.length > 0 ? understood : undefined
 }
 
-/** Which selectors, or parts of them, could not be taken into account; empty when all could. */
+/** Which selectors or requirements were not taken into account; empty when all were. */
 export function describeSelectorProblems(attributes: JsonObject | undefined): string {
   const problems: string[] = []
   for (const kind of ['fieldSelector', 'labelSelector'] as const) {

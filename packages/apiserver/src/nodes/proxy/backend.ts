@@ -4,14 +4,14 @@ import type { NodeConnection, PodAddress } from '../node-connection.ts'
 
 /** The target of a proxy request. */
 export interface Backend {
-  /** `host:port`, as URLs and error texts have it. */
+  /** `host:port`, as in URLs and error messages. */
   readonly host: string
   readonly scheme: 'http' | 'https'
-  /** A connection of its own for each request, TLS included. */
+  /** Opens a connection per request, TLS included. */
   dial(): Promise<ByteStream>
 }
 
-/** Certificates of Pods are for names that the API server does not know: any will do, as upstream has it. */
+/** Certificates of Pods have names that the API server does not know: any is accepted, as upstream. */
 const anyCertificate: DialTls = { insecure: true }
 
 interface Place {
@@ -37,7 +37,7 @@ export function backendOnNode(
   }
 }
 
-/** An address that others answer at; the caller has judged it. */
+/** A dialled address, which the caller has checked. */
 export function backendAt(
   dialer: Dialer,
   { scheme, address, port }: Place,

@@ -4,10 +4,10 @@ import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
 import type { WatchCache } from '../../cache/watch-cache.ts'
 
-/** The Pod that answers for a service this time. */
+/** The Pod chosen for a request to a Service. */
 export interface ChosenEndpoint {
   readonly pod: JsonObject
-  /** One of the Pod's. */
+  /** One of the Pod's addresses. */
   readonly address: string
   readonly port: number
 }
@@ -37,8 +37,8 @@ const endpointsPrefix = '/core/endpoints/'
 const serviceLabel = 'kubernetes.io/service-name'
 
 /**
- * A ready endpoint of a service, at random. Only addresses of Pods in the service's own namespace count, and only while
- * the Pod says the same: a user who may write endpoints cannot redirect the API server elsewhere. Throws upstream's 404 and 503.
+ * A random ready endpoint of a Service. Only addresses of Pods in the Service's own namespace count, and only while
+ * the Pod has that address: a user who may write endpoints cannot redirect the API server elsewhere. Throws upstream's 404 and 503.
  */
 export function chooseEndpoint({ cache, env }: Ports, target: ServicePort): ChosenEndpoint {
   const { namespace, service, portName, requested } = target
@@ -60,7 +60,7 @@ export function chooseEndpoint({ cache, env }: Ports, target: ServicePort): Chos
 
 interface EndpointGroup {
   readonly ports: readonly JsonObject[]
-  /** Ready ones only. */
+  /** Ready endpoints only. */
   readonly endpoints: readonly Omit<Candidate, 'port'>[]
 }
 
@@ -94,7 +94,7 @@ function subsetsOf(cache: WatchCache, namespace: string, service: string): Endpo
   }))
 }
 
-/** The Pod that has a candidate's address. */
+/** The Pod with a candidate's address. */
 function podOf(cache: WatchCache, namespace: string, candidate: Candidate): JsonObject | undefined {
   const { address, targetRef } = candidate
   if (targetRef.kind !== undefined && targetRef.kind !== 'Pod') return undefined

@@ -12,16 +12,16 @@ import type { Backend } from './backend.ts'
 import { explain } from './explain.ts'
 import { returnedHeaders } from './proxy-headers.ts'
 
-/** What an upgrade asks for. */
+/** An upgrade request. */
 export interface UpgradeRequest {
   readonly target: string
   readonly headers: WireRequest['headers']
 }
 
 /**
- * Passes an upgrade on. Only when the other side has switched protocols do the client's bytes reach it: an answer of any
- * other kind ends both connections, so that the client cannot go on speaking HTTP with the API server's rights. A redirect is
- * never followed and never passed on.
+ * Forwards an upgrade. The client's bytes are forwarded only once the backend has switched protocols: any other response
+ * ends both connections, so that the client cannot continue to speak HTTP with the API server's privileges. Redirects are
+ * neither followed nor passed on.
  */
 export async function forwardUpgrade(
   request: WireRequest,
@@ -58,13 +58,13 @@ export async function forwardUpgrade(
   return { status, headers: returnedHeaders(answer.headers), ...(body && { body }) }
 }
 
-/** An answer to an upgrade has its own connection headers. */
+/** The response to an upgrade has its own connection headers. */
 function switchingHeaders(answer: WireResponse['headers']): WireResponse['headers'] {
   const { 'content-length': _length, 'transfer-encoding': _coding, ...headers } = answer
   return headers
 }
 
-/** Copies bytes both ways until either side is done. */
+/** Copies bytes both ways until either side ends. */
 async function join(channel: Parameters<Conversation['talk']>[0], backend: ByteStream): Promise<void> {
   const upwards = async () => {
     for await (const chunk of channel.messages) await backend.write(chunk)
@@ -75,7 +75,7 @@ async function join(channel: Parameters<Conversation['talk']>[0], backend: ByteS
   try {
     await Promise.race([upwards(), downwards()])
   } catch {
-    // one side broke off: the other sees its end
+    // one side failed: the other sees it end
   } finally {
     backend.destroy()
   }

@@ -23,19 +23,19 @@ export interface Forwarding {
   readonly request: WireRequest
   readonly path: ProxyPath
   readonly backend: Backend
-  /** For pages that come compressed; without it they pass as they are. */
+  /** For compressed pages; without it they are passed on unchanged. */
   readonly compression?: Pick<Compression, 'gzip' | 'gunzip'>
 }
 
 /**
- * Answers a proxy request: what comes back is streamed, its links and redirects lead through the proxy again. Errors are
- * Statuses in upstream's words: 503 when there is no answer.
+ * Answers a proxy request: the response is streamed, its links and redirects are rewritten to lead through the proxy. Errors are
+ * Statuses in upstream's words: 503 when the backend does not respond.
  */
 export async function forward(forwarding: Forwarding): Promise<WireResponse> {
   const { request, path, backend } = forwarding
   if (isUpgrade(request)) {
     const headers = forwardedHeaders(request, true)
-    // Upstream loses the query here; what is behind may need it.
+    // Upstream drops the query here; the backend may need it.
     return await forwardUpgrade(request, backend, { target: targetOf(path.path, request.query), headers })
   }
   const redirect = redirectToRoot(request, path)
@@ -62,7 +62,7 @@ export async function forward(forwarding: Forwarding): Promise<WireResponse> {
 
 const noCache = 'no-cache, private'
 
-/** Relative links of a page need the slash at the end: a read of `.../proxy` is sent to `.../proxy/`. */
+/** Relative links of a page need the trailing slash: a read of `.../proxy` is redirected to `.../proxy/`. */
 export function redirectToRoot(
   { method, path, query }: WireRequest,
   asked: ProxyPath,
@@ -77,7 +77,7 @@ function targetOf(path: string, query: string): string {
   return query === '' ? encoded : `${encoded}?${query.replace(/[^!-~]/g, percentEncode)}`
 }
 
-/** Of a byte that may not stand in a request line; clients send them all the same. */
+/** Escapes bytes that are not allowed in a request line; clients send them anyway. */
 function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`
 }
@@ -108,7 +108,7 @@ function returnAnswer(
   return { status, headers, body: rewritten, unhurried: true }
 }
 
-/** A stream that is made of another one, and lets go of that one even when it was never read. */
+/** A stream derived from another one, which it releases even when it was never read. */
 function closingWith(
   stream: AsyncIterable<Uint8Array>,
   source: AsyncIterable<Uint8Array>,

@@ -16,8 +16,8 @@ async function rewrite(page: string, chunkSize = Number.POSITIVE_INFINITY): Prom
   return new TextDecoder().decode(await readBody(body))
 }
 
-describe('URLs of answers', () => {
-  it('lead through the proxy again when they are those of whoever answered', () => {
+describe('URLs of responses', () => {
+  it('lead through the proxy again when they are those of the backend', () => {
     const cases: Readonly<Record<string, string>> = {
       '/x': '/api/v1/p/proxy/x',
       '/': '/api/v1/p/proxy/',
@@ -67,11 +67,11 @@ const after = [
 ].join('\n')
 
 describe('links of pages', () => {
-  it('change in attributes that hold URLs, and nothing else does', async () => {
+  it('are rewritten in attributes that hold URLs, and nothing else is', async () => {
     assert.equal(await rewrite(before), after)
   })
 
-  it('change in the same way wherever the page is cut', async () => {
+  it('are rewritten in the same way wherever the page is cut', async () => {
     for (let size = 1; size < 40; size++)
       assert.equal(await rewrite(before, size), after, `in pieces of ${size}`)
   })
@@ -88,7 +88,7 @@ describe('links of pages', () => {
     )
   })
 
-  it('pass on what is complete before the rest has come', async () => {
+  it('are passed on once complete, before the rest has arrived', async () => {
     const rest = Promise.withResolvers<void>()
     const chunks = (async function* () {
       yield new TextEncoder().encode('<a href="/x">now</a><b')

@@ -28,7 +28,7 @@ const urlAttributes: Readonly<Record<string, readonly string[]>> = {
   video: ['poster', 'src'],
 }
 
-/** Elements whose content is text up to their end tag, whatever it looks like. */
+/** Elements whose content is raw text up to their end tag. */
 const rawElements = new Set([
   'iframe',
   'noembed',
@@ -41,19 +41,19 @@ const rawElements = new Set([
   'xmp',
 ])
 
-/** A tag or comment that goes on longer than this is taken for text: an image in its own URL, most likely. */
+/** A longer tag or comment is treated as text: most likely a data URL. */
 const tagLimit = 32 * 1024
 
 /**
- * Rewrites the URLs in a page as it passes. Only the values of attributes change; all other bytes stay, and no more is
- * held back than the tag, comment or raw text that a chunk cuts.
+ * Rewrites the URLs in a page as it is streamed. Only attribute values change; all other bytes stay, and only
+ * an incomplete tag, comment or raw text is buffered.
  */
 export async function* rewriteLinks(
   page: AsyncIterable<Uint8Array>,
   rewrite: (url: string) => string,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const rewriter = new LinkRewriter(rewrite)
-  // Latin-1 both ways: one character a byte, so bytes that are not looked at cannot change.
+  // Latin-1 both ways: one character per byte, so that bytes which are not rewritten cannot change.
   for await (const chunk of page) {
     const text = rewriter.push(latin1(chunk))
     if (text !== '') yield bytesOf(text)
@@ -64,13 +64,13 @@ export async function* rewriteLinks(
 
 class LinkRewriter {
   readonly #rewrite: (url: string) => string
-  /** Not decided yet. */
+  /** Not yet processed. */
   #held = ''
   /** The element whose end tag is awaited. */
   #raw = ''
-  /** How far into what is held the end of a tag or comment has been looked for: each character is looked at once. */
+  /** How far the buffer has been searched for the end of a tag or comment: each character is scanned once. */
   #scanned = 0
-  /** In a tag, at `#scanned`: the quote that a value is in, and whether a value may begin. */
+  /** In a tag, at `#scanned`: the quote of the current value, and whether a value may begin. */
   #quote = ''
   #afterEquals = false
 
@@ -92,7 +92,7 @@ class LinkRewriter {
     return this.#held
   }
 
-  /** Takes a piece of what is held; undefined when more has to come first. */
+  /** Takes a token off the buffer; undefined when it is incomplete. */
   #step(): string | undefined {
     const held = this.#held
     if (held === '') return undefined
@@ -115,7 +115,7 @@ class LinkRewriter {
     return attributes ? rewriteTag(tag, attributes, this.#rewrite) : tag
   }
 
-  /** Up to the end tag of a raw element; what could be its beginning is kept. */
+  /** Up to the end tag of a raw element; a possible beginning of it is kept. */
   #skipRaw(): string | undefined {
     const end = this.#held.toLowerCase().indexOf(`</${this.#raw}`)
     if (end >= 0) {
@@ -139,7 +139,7 @@ class LinkRewriter {
     return taken
   }
 
-  /** Behind the `>` that is not inside quotes; -1 when it has not come yet. */
+  /** The position after the `>` that is not inside quotes; -1 when it has not arrived yet. */
   #findEndOfTag(): number {
     for (; this.#scanned < this.#held.length; this.#scanned++) {
       const character = this.#held[this.#scanned]!

@@ -12,8 +12,8 @@ const request = (headers: WireRequest['headers'], remoteAddress?: string): WireR
   ...(remoteAddress !== undefined && { remoteAddress }),
 })
 
-describe('headers that pass a proxy', () => {
-  it('hold nothing that a client proves itself with, whatever the filters before left', () => {
+describe('forwarded headers', () => {
+  it('have no credentials of the client, whatever earlier filters left', () => {
     const headers = {
       authorization: 'Bearer x',
       'impersonate-user': 'a',
@@ -27,7 +27,7 @@ describe('headers that pass a proxy', () => {
     assert.deepEqual({ ...forwardedHeaders(request(headers), true) }, { cookie: 'kept' })
   })
 
-  it('are those of HTTP/1.1 when the request came over HTTP/2', () => {
+  it('have HTTP/1.1 form when the request came over HTTP/2', () => {
     const headers = { ':method': 'GET', ':authority': 'a:1', ':path': '/', ':scheme': 'https', accept: '*/*' }
     assert.deepEqual(
       { ...forwardedHeaders(request(headers, '192.0.2.1'), false) },
@@ -39,20 +39,20 @@ describe('headers that pass a proxy', () => {
     )
   })
 
-  it('cannot take away where the request came from', () => {
+  it('cannot drop X-Forwarded headers', () => {
     const headers = { connection: 'x-forwarded-for, host', 'x-forwarded-for': '198.51.100.1', host: 'a' }
     const forwarded = forwardedHeaders(request(headers, '192.0.2.1'), false)
     assert.deepEqual({ ...forwarded }, { host: 'a', 'x-forwarded-for': '198.51.100.1, 192.0.2.1' })
   })
 
-  it('ask for another protocol only when the connection does', () => {
+  it('ask for an upgrade only when the connection header does', () => {
     assert.equal(isUpgrade(request({ connection: 'keep-alive, Upgrade', upgrade: 'websocket' })), true)
     assert.equal(isUpgrade(request({ connection: 'keep-alive', upgrade: 'h2c' })), false)
     assert.equal(isUpgrade(request({ connection: 'upgrade' })), false)
     assert.equal(forwardedHeaders(request({ upgrade: 'h2c' }), false).upgrade, undefined)
   })
 
-  it('keep their number on the way back', () => {
+  it('keep repeated values in responses', () => {
     const returned = returnedHeaders({ 'set-cookie': ['a', 'b'], 'transfer-encoding': 'chunked', etag: 'x' })
     assert.deepEqual(
       { ...returned },

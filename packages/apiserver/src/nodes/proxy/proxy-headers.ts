@@ -8,7 +8,7 @@ import {
 
 type Headers = Record<string, string | readonly string[]>
 
-/** About one connection, and of no concern to the next. */
+/** Hop-by-hop headers. */
 const hopByHop = [
   'connection',
   'proxy-connection',
@@ -21,14 +21,14 @@ const hopByHop = [
   'upgrade',
 ]
 
-/** What a client proves itself with is for the API server alone. */
+/** The client's credentials are for the API server only. */
 const isSecret = (name: string): boolean =>
   name === 'authorization' || name.startsWith('impersonate-') || name.startsWith('x-remote-')
 
-/** A token in the clothes of a WebSocket protocol. */
+/** A bearer token sent as a WebSocket subprotocol. */
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
 
-/** Headers of answers that would let pages of other sites use the API server. */
+/** Response headers that would let pages of other sites use the API server. */
 const crossOrigin = [
   'access-control-allow-credentials',
   'access-control-allow-headers',
@@ -38,18 +38,18 @@ const crossOrigin = [
 
 const noCache = 'no-cache, private'
 
-/** The host that the client asked, as HTTP/1.1 or HTTP/2 say it. */
+/** The host in the client's request, of HTTP/1.1 or HTTP/2. */
 export function hostOf({ headers }: WireRequest): string {
   return getHeader(headers, 'host') ?? getHeader(headers, ':authority') ?? ''
 }
 
-/** Whether a request asks for another protocol on its connection. */
+/** Whether a request asks for a protocol upgrade. */
 export function isUpgrade({ headers }: WireRequest): boolean {
   const connection = getHeaderValues(headers, 'connection').join(',').toLowerCase()
   return connection.includes('upgrade') && getHeader(headers, 'upgrade') !== undefined
 }
 
-/** The headers of a request that are forwarded to the backend, those of an upgrade included. */
+/** The request headers that are forwarded to the backend, those of an upgrade included. */
 export function forwardedHeaders(request: WireRequest, upgrade: boolean): Headers {
   const hidden = hiddenBy(request.headers)
   const headers: Headers = Object.create(null)
@@ -73,19 +73,19 @@ export function forwardedHeaders(request: WireRequest, upgrade: boolean): Header
   return headers
 }
 
-/** What of an answer's headers goes back to the client. */
+/** The response headers that are passed to the client. */
 export function returnedHeaders(answer: WireHeaders): Headers {
   const hidden = hiddenBy(answer)
   for (const name of crossOrigin) hidden.add(name)
   const headers: Headers = Object.create(null)
   for (const name in answer) if (!hidden.has(name)) headers[name] = answer[name]!
-  // The API server's own word on caches stands before the answer's.
+  // The API server's own cache headers take precedence.
   const caching = getHeaderValues(answer, 'cache-control')
   headers['cache-control'] = caching.length === 0 ? noCache : [noCache, ...caching]
   return headers
 }
 
-/** Those that are always, and those that `Connection` names. */
+/** The hop-by-hop headers, and those that `Connection` names. */
 function hiddenBy(headers: WireHeaders): Set<string> {
   const named = getHeaderValues(headers, 'connection').flatMap(splitHeaderList)
   return new Set([...hopByHop, ...named.map(name => name.toLowerCase())])

@@ -1,14 +1,14 @@
 import { newBadRequest } from '@coxswain/apimachinery/status'
 
-/** Whom a proxy request names: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. */
+/** The target of a proxy request: `NAME`, `NAME:PORT` or `SCHEME:NAME:PORT`. */
 export interface ProxyName {
   readonly scheme: 'http' | 'https'
   readonly name: string
-  /** A number or a name; empty for the usual one. */
+  /** A number or a name; empty for the default port. */
   readonly port: string
 }
 
-/** Throws the 400 of upstream; `kind` is `pod`, `service` or `node`. */
+/** Throws upstream's 400; `kind` is `pod`, `service` or `node`. */
 export function parseProxyName(text: string, kind: string): ProxyName {
   const parts = text.split(':')
   const [scheme, name, port] = parts.length === 3 ? parts : ['', ...parts]

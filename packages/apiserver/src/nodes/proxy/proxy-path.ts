@@ -1,17 +1,17 @@
 import { cleanPath } from '../../outbound/url-path.ts'
 import type { ResourceContext } from '../../request/context.ts'
 
-/** What a proxy request asks of its backend. */
+/** The path of a proxy request. */
 export interface ProxyPath {
-  /** Decoded, clean, with its slash at the end if the request has one; empty for `.../proxy` itself. */
+  /** Decoded and clean, with the request's trailing slash; empty for `.../proxy` itself. */
   readonly path: string
   /** The API server's own part, decoded: `/api/v1/namespaces/NS/pods/NAME/proxy`. */
   readonly prefix: string
 }
 
 /**
- * Splits a request's path at `proxy`. Dots are resolved here, once, in decoded segments: nothing that a client sends gets
- * out of the part behind `proxy`, and what is behind cannot read it in another way than the authorizers did.
+ * Splits a request's path at `proxy`. Dots are resolved here, once, in decoded segments: nothing that a client sends escapes
+ * the part after `proxy`, and the backend cannot read the path differently than the authorizers did.
  */
 export function splitProxyPath({ info, path }: ResourceContext): ProxyPath {
   const { segments, trailingSlash } = path

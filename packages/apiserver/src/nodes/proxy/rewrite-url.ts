@@ -1,18 +1,18 @@
 import { cleanPath, encodePath } from '../../outbound/url-path.ts'
 
-/** What a URL of an answer is judged by. */
+/** What a URL in a response is rewritten by. */
 export interface RewriteRule {
   /** The API server's part of the path, decoded. */
   readonly prefix: string
   /** `host:port` of the backend. */
   readonly backendHost: string
-  /** The host that the client asked. */
+  /** The host in the client's request. */
   readonly requestHost: string
 }
 
 /**
- * Rewrites an absolute URL of the backend to lead through the proxy again. Others, and relative ones, stay as
- * they are.
+ * Rewrites an absolute URL of the backend to lead through the proxy. Other URLs, and relative ones, stay
+ * unchanged.
  */
 export function rewriteUrl(url: string, { prefix, backendHost, requestHost }: RewriteRule): string {
   const [, scheme = '', , host = '', path = '', rest = ''] =

@@ -22,14 +22,14 @@ export interface Reply {
   readonly message: string
 }
 
-/** A server with a node of ours (`own`), another one (`foreign`), and the backends of the test. */
+/** A server with a node of ours (`own`), a foreign one (`foreign`), and the backends of the test. */
 export interface ProxyHouse extends AsyncDisposable {
   readonly handler: Handler
   send(method: string, target: string, more?: Partial<WireRequest>): Promise<Reply>
   /** As `send`, without reading the body. */
   raw(method: string, target: string, more?: Partial<WireRequest>): Promise<WireResponse>
   make(path: string, object: object): Promise<void>
-  /** A Pod that runs, on a node and with an address. */
+  /** A running Pod, on a node and with an address. */
   makePod(
     name: string,
     place: { readonly node: string; readonly ip: string; readonly spec?: object },
@@ -38,10 +38,10 @@ export interface ProxyHouse extends AsyncDisposable {
 }
 
 export interface HouseOptions {
-  /** What answers at addresses, by `host:port`. */
+  /** Backends by `host:port`. */
   readonly addresses?: Readonly<Record<string, () => Promise<ByteStream>>>
   readonly names?: Readonly<Record<string, readonly string[]>>
-  /** What answers on ports of Pods of our own node. */
+  /** Backends on ports of Pods of our own node. */
   readonly dial?: NodeConnection['dial']
   readonly ask?: NodeConnection['ask']
   /** @default the server's own */

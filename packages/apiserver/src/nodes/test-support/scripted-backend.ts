@@ -1,18 +1,18 @@
 import { encodeText } from '@coxswain/kit'
 import type { ByteStream } from '@coxswain/wire'
 
-/** A server that answers what it has heard so far, a connection at a time. */
+/** A server with scripted responses, one connection at a time. */
 export interface ScriptedBackend {
-  /** What came on each connection, in order. */
+  /** The bytes received on each connection, in order. */
   readonly heard: string[]
-  /** Which of them the other side has closed. */
+  /** Which of them the peer has closed. */
   readonly closed: boolean[]
   dial(): Promise<ByteStream>
 }
 
 /**
- * `answer` is asked after each chunk that comes, with everything that has come on the connection; what it gives is said
- * once, and with `end` at its end the connection is closed.
+ * `answer` is called after each chunk with everything received on the connection; what it returns is sent
+ * once, and `end` at its end closes the connection.
  */
 export function createScriptedBackend(
   answer: (heard: string) => { readonly say: string; readonly end?: boolean } | undefined,
@@ -26,16 +26,16 @@ export function createScriptedBackend(
       const at = heard.length
       heard.push('')
       closed.push(false)
-      let news = Promise.withResolvers<void>()
+      let received = Promise.withResolvers<void>()
       let said = ''
       const notify = () => {
-        news.resolve()
-        news = Promise.withResolvers()
+        received.resolve()
+        received = Promise.withResolvers()
       }
       return {
         data: (async function* () {
           while (!closed[at]) {
-            const wait = news.promise
+            const wait = received.promise
             const next = answer(heard[at]!)
             if (next && next.say !== said) {
               said = next.say
@@ -59,7 +59,7 @@ export function createScriptedBackend(
   }
 }
 
-/** Answers every complete head with the same. */
+/** Answers every complete request head with the same response. */
 export function always(say: string): Parameters<typeof createScriptedBackend>[0] {
   return heard => (heard.includes('\r\n\r\n') ? { say, end: true } : undefined)
 }

@@ -3,23 +3,23 @@ import type { Env } from '@coxswain/kit'
 import { Kms } from './kms.ts'
 import { createAesCbc, createAesGcm, createSecretbox, identity, type Transformer } from './transformer.ts'
 
-/** One way to write values, and what values written in that way begin with. */
+/** A provider for values, and the prefix of values it has written. */
 export interface Provider {
   readonly prefix: string
   readonly transformer: Transformer
 }
 
-/** What is to be done with the values of some resources: the first provider writes, all of them read. */
+/** The providers for some resources: the first one writes, all of them read. */
 export interface ResourceEncryption {
   /** `secrets`, `deployments.apps`, `*.apps`, `*.` (the core group), `*.*`. */
   readonly resources: readonly string[]
   readonly providers: readonly Provider[]
 }
 
-/** An EncryptionConfiguration, ready for use. */
+/** A parsed EncryptionConfiguration. */
 export interface Encryption {
   readonly entries: readonly ResourceEncryption[]
-  /** The plug-ins it talks to. */
+  /** The KMS plug-ins it uses. */
   readonly plugins: readonly Kms[]
 }
 
@@ -36,14 +36,14 @@ const keyed: Readonly<
   secretbox: { make: createSecretbox, sizes: [32] },
 }
 
-/** Reads what the file holds. Throws an Error that says what is wrong and where, never with a key in it. */
+/** Parses the content of the file. Throws an Error that says what is wrong and where, never with a key in it. */
 export function readEncryption(value: unknown, env: Env): Encryption {
   if (!isObject(value) || value.kind !== 'EncryptionConfiguration')
-    throw new Error('kind: this is no EncryptionConfiguration')
+    throw new Error('kind: this is not an EncryptionConfiguration')
   if (value.apiVersion !== 'apiserver.config.k8s.io/v1')
     throw new Error(`apiVersion: ${JSON.stringify(value.apiVersion)} is not apiserver.config.k8s.io/v1`)
   if (!Array.isArray(value.resources) || value.resources.length === 0)
-    throw new Error('resources: at least one entry is needed')
+    throw new Error('resources: at least one entry is required')
   const plugins: Kms[] = []
   const entries = value.resources.map((entry, index) => readEntry(entry, `resources[${index}]`, env, plugins))
   return { entries, plugins }
@@ -73,13 +73,13 @@ function readProvider(provider: unknown, path: string, env: Env, plugins: Kms[])
   if (name === 'identity') return [{ prefix: '', transformer: identity }]
   if (name === 'kms') return [readKms(settings, `${path}.kms`, env, plugins)]
   const kind = keyed[name]
-  if (!kind) throw new Error(`${path}: there is no provider ${name}`)
+  if (!kind) throw new Error(`${path}: unknown provider ${name}`)
   const keys = isObject(settings) && Array.isArray(settings.keys) ? settings.keys : []
   if (keys.length === 0) throw new Error(`${path}.${name}.keys: at least one is needed`)
   return keys.map((key: unknown, index) => {
     const place = `${path}.${name}.keys[${index}]`
     if (!isObject(key) || typeof key.name !== 'string' || key.name === '' || typeof key.secret !== 'string')
-      throw new Error(`${place}: a name and a secret are needed`)
+      throw new Error(`${place}: a name and a secret are required`)
     const secret = Buffer.from(key.secret, 'base64')
     if (secret.toString('base64').replace(/=+$/, '') !== key.secret.replace(/=+$/, ''))
       throw new Error(`${place}.secret: this is no base64`)
@@ -94,7 +94,7 @@ function readProvider(provider: unknown, path: string, env: Env, plugins: Kms[])
 function readKms(settings: unknown, path: string, env: Env, plugins: Kms[]): Provider {
   if (!isObject(settings)) throw new Error(`${path}: not an object`)
   const { apiVersion = 'v1', name, endpoint, timeout } = settings
-  if (apiVersion !== 'v2') throw new Error(`${path}.apiVersion: v2 is needed; v1 was given up by Kubernetes`)
+  if (apiVersion !== 'v2') throw new Error(`${path}.apiVersion: must be v2; Kubernetes has removed v1`)
   if (typeof name !== 'string' || !/^[A-Za-z0-9._-]+$/.test(name))
     throw new Error(`${path}.name: a name is needed`)
   if (typeof endpoint !== 'string' || !endpoint.startsWith('unix:///'))

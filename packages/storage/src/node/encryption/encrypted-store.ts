@@ -13,14 +13,14 @@ import type {
 import type { Encryption, Provider } from './configuration.ts'
 import { identity } from './transformer.ts'
 
-/** What every encrypted value begins with, whoever wrote it. */
+/** The prefix of every encrypted value, whatever the provider. */
 const encryptedPrefix = Buffer.from('k8s:enc:')
 
 const plain: readonly Provider[] = [{ prefix: '', transformer: identity }]
 
-/** A store whose values are encrypted on their way to the one behind it. */
+/** A store whose values are encrypted on their way to an inner store. */
 export interface EncryptedStore extends Store {
-  /** From now on values are written by this configuration; everything in it can be read. */
+  /** Values are written by this configuration from now on; its providers can read. */
   configure(encryption: Encryption): void
 }
 
@@ -32,9 +32,9 @@ export function createEncryptedStore(inner: Store, encryption: Encryption): Encr
 class Encrypted implements EncryptedStore {
   readonly #inner: Store
   #encryption: Encryption
-  /** Writes that were issued; closing waits for them. */
+  /** Writes in progress; closing waits for them. */
   readonly #writing = new Set<Promise<void>>()
-  /** Providers by resource, found once. */
+  /** Providers by resource, cached. */
   #found = new Map<string, readonly Provider[]>()
 
   constructor(inner: Store, encryption: Encryption) {
@@ -99,7 +99,7 @@ class Encrypted implements EncryptedStore {
     }
   }
 
-  /** Written by another provider than the one that would write it now, or with a key that is not the newest. */
+  /** Written by another provider than the current one, or with a key that is not the newest. */
   async isStale(key: string): Promise<boolean> {
     const { kv } = await this.#inner.get(key)
     if (!kv) return false
@@ -186,7 +186,7 @@ function isEncrypted(value: Uint8Array): boolean {
   return encryptedPrefix.equals(value.subarray(0, encryptedPrefix.length))
 }
 
-/** Whoever wrote the value; what nobody has encrypted is read by `identity`, if that is among them. */
+/** The provider that wrote the value; unencrypted values are read by `identity`, if it is configured. */
 function findProvider(value: Uint8Array, providers: readonly Provider[]): Provider | undefined {
   if (!isEncrypted(value)) return providers.find(({ prefix }) => prefix === '')
   return providers.find(

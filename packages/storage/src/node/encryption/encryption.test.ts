@@ -34,7 +34,7 @@ const at = '/core/secrets/default/a'
 
 describe('encryption at rest', () => {
   for (const name of ['aescbc', 'aesgcm', 'secretbox']) {
-    it(`hides values with ${name} and shows them again, in reads, ranges and watches`, async () => {
+    it(`encrypts values with ${name} and decrypts them, in reads, ranges and watches`, async () => {
       await using inner = createMemoryStore({ env })
       const store = createEncryptedStore(inner, configure([{ [name]: { keys: [key('one', 1)] } }]))
       await put(store, at, 'hunter2')
@@ -52,7 +52,7 @@ describe('encryption at rest', () => {
     })
   }
 
-  it('writes what another reader of the format can read', async () => {
+  it('writes the format that other implementations read', async () => {
     await using inner = createMemoryStore({ env })
     const store = createEncryptedStore(inner, configure([{ aesgcm: { keys: [key('one', 1)] } }]))
     await put(store, at, 'hunter2')
@@ -66,7 +66,7 @@ describe('encryption at rest', () => {
     )
   })
 
-  it('leaves other resources alone, and reads what was there before', async () => {
+  it('leaves other resources alone, and reads values from before', async () => {
     await using inner = createMemoryStore({ env })
     await put(inner, at, 'old')
     const store = createEncryptedStore(
@@ -82,7 +82,7 @@ describe('encryption at rest', () => {
     assert.equal(text((await inner.get(other)).kv?.value), 'plain')
   })
 
-  it('rotates keys: the new one writes, the old one still reads, without it nothing does', async () => {
+  it('rotates keys: the new one writes, the old one still reads until it is removed', async () => {
     await using inner = createMemoryStore({ env })
     const store = createEncryptedStore(inner, configure([{ secretbox: { keys: [key('one', 1)] } }]))
     await put(store, at, 'x')
@@ -98,7 +98,7 @@ describe('encryption at rest', () => {
     })
   })
 
-  it('finds out when a value was changed or moved', async () => {
+  it('detects a value that was changed or moved', async () => {
     await using inner = createMemoryStore({ env })
     const store = createEncryptedStore(inner, configure([{ aesgcm: { keys: [key('one', 1)] } }]))
     await put(store, at, 'x')
@@ -128,18 +128,18 @@ describe('encryption at rest', () => {
     }
   })
 
-  it('says what is wrong with a configuration, and never a key', () => {
+  it('reports what is wrong with a configuration, and never a key', () => {
     assert.throws(() => configure([{ aescbc: { keys: [{ name: 'a', secret: secretOf(7, 5) }] } }]), {
       message: 'resources[0].providers[0].aescbc.keys[0].secret: 5 bytes; a key of aescbc has 16, 24, 32',
     })
-    assert.throws(() => configure([{ rot13: {} }]), { message: /there is no provider rot13/ })
+    assert.throws(() => configure([{ rot13: {} }]), { message: /unknown provider rot13/ })
     assert.throws(() => configure([{ kms: { name: 'a', endpoint: 'unix:///x' } }]), {
-      message: /v2 is needed/,
+      message: /must be v2/,
     })
   })
 })
 
-/** A plug-in that exclusive-ors with the number of its key. */
+/** A plug-in that XORs with the number of its key. */
 async function startPlugin() {
   const endpoint = `unix://${join(mkdtempSync(join(tmpdir(), 'kms-')), 'kms.sock')}`
   const plugin = { keyId: '7', calls: [] as string[], endpoint, stop: () => server.forceShutdown() }
@@ -190,7 +190,7 @@ async function startPlugin() {
 }
 
 describe('a KMS plug-in', () => {
-  it('seals one seed for many values, and is asked again only for what is unknown', async () => {
+  it('encrypts one seed for many values, and is called again only for unknown ones', async () => {
     const plugin = await startPlugin()
     try {
       const kms = { kms: { apiVersion: 'v2', name: 'test', endpoint: plugin.endpoint } }
@@ -215,7 +215,7 @@ describe('a KMS plug-in', () => {
     }
   })
 
-  it('that is away fails the write, with its name', async () => {
+  it('that is unavailable fails the write, with its name', async () => {
     await using inner = createMemoryStore({ env })
     const kms = {
       kms: { apiVersion: 'v2', name: 'away', endpoint: 'unix:///nowhere/kms.sock', timeout: '1s' },

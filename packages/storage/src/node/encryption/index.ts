@@ -1,5 +1,5 @@
 /**
- * Encryption at rest, by an EncryptionConfiguration of Kubernetes: values are encrypted between the server and the store.
+ * Encryption at rest, by a Kubernetes EncryptionConfiguration: values are encrypted between the server and the store.
  * @module
  */
 export { type Encryption, readEncryption } from './configuration.ts'

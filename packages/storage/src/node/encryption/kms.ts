@@ -14,7 +14,7 @@ export interface KmsOptions {
   readonly env: Env
 }
 
-/** What the plug-in made of a seed. */
+/** The plug-in's encryption of a seed. */
 interface Sealed {
   readonly ciphertext: Uint8Array
   readonly keyId: string
@@ -23,15 +23,15 @@ interface Sealed {
 
 type Annotation = readonly [name: string, value: Uint8Array]
 
-/** How often the plug-in is asked for its present key. */
+/** How often the plug-in's current key is checked. */
 const statusPeriod = 60_000
-/** A seed is used for writing no longer than this after the plug-in was last known to be well. */
+/** The longest use of a seed for writing after the plug-in was last healthy. */
 const longestUse = 3 * 60_000
 const rememberedSeeds = 500
 const seedType = 1
 
 /**
- * KMS v2: values are encrypted here with keys from a seed, and the seed by a plug-in in another process, which is asked only
+ * KMS v2: values are encrypted here with keys derived from a seed, and the seed by a plug-in in another process, which is called only
  * when its key changes or a value with an unknown seed is read.
  */
 export class Kms implements Transformer, AsyncDisposable {
@@ -106,21 +106,21 @@ export class Kms implements Transformer, AsyncDisposable {
   }
 
   #refresh(): Promise<void> {
-    this.#refreshing ??= this.#askForKey().finally(() => {
+    this.#refreshing ??= this.#fetchKey().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
   }
 
-  async #askForKey(): Promise<void> {
+  async #fetchKey(): Promise<void> {
     const { name, env } = this.#options
     const status = await this.#call('Status', new Uint8Array())
     const version = textOf(status, 1)
     const health = textOf(status, 2)
     const keyId = textOf(status, 3)
     if (version !== 'v2' && version !== 'v2beta1')
-      throw new Error(`the KMS plug-in ${name} speaks ${JSON.stringify(version)}, not v2`)
-    if (health !== 'ok') throw new Error(`the KMS plug-in ${name} is not well: ${health}`)
+      throw new Error(`the KMS plug-in ${name} supports ${JSON.stringify(version)}, not v2`)
+    if (health !== 'ok') throw new Error(`the KMS plug-in ${name} is not healthy: ${health}`)
     this.#checkedAt = env.clock.monotonic()
     if (this.#current?.sealed.keyId === keyId) return
     const seed = randomBytes(32)
@@ -132,8 +132,8 @@ export class Kms implements Transformer, AsyncDisposable {
       annotations: annotationsOf(answer, 3),
     }
     if (sealed.ciphertext.length === 0 || sealed.ciphertext.length > 1024)
-      throw new Error(`the KMS plug-in ${name} answered with ${sealed.ciphertext.length} bytes for a key`)
-    if (sealed.keyId === '') throw new Error(`the KMS plug-in ${name} named no key`)
+      throw new Error(`the KMS plug-in ${name} returned a ciphertext of ${sealed.ciphertext.length} bytes`)
+    if (sealed.keyId === '') throw new Error(`the KMS plug-in ${name} returned no key id`)
     const transformer = createSeededAesGcm(seed)
     this.#known.set(idOf(sealed, true), transformer)
     this.#current = { sealed, transformer }

@@ -2,12 +2,12 @@ import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 
-/** Turns values into what is written to disk, and back. `key` is where the value stands: it cannot be moved elsewhere. */
+/** Converts values to what is written to disk, and back. `key` is the value's key: it cannot be moved to another. */
 export interface Transformer {
   encrypt(value: Uint8Array, key: string): Uint8Array | Promise<Uint8Array>
-  /** Throws when it was written with another key, or somebody has changed it. */
+  /** Throws when it was written with another key, or was tampered with. */
   decrypt(stored: Uint8Array, key: string): Uint8Array | Promise<Uint8Array>
-  /** Whether a value should be written anew although it can be read. @default never */
+  /** Whether a readable value should be rewritten. @default never */
   isStale?(stored: Uint8Array): boolean
 }
 
@@ -26,7 +26,7 @@ export function createAesGcm(secret: Uint8Array): Transformer {
     },
     decrypt(stored, key) {
       if (stored.length < gcmNonceSize + gcmTagSize)
-        throw new Error('the stored data was shorter than it can be')
+        throw new Error('the stored data was shorter than the required size')
       const end = stored.length - gcmTagSize
       const decipher = createDecipheriv(algorithm, secret, stored.subarray(0, gcmNonceSize))
       decipher.setAAD(Buffer.from(key))
@@ -38,7 +38,7 @@ export function createAesGcm(secret: Uint8Array): Transformer {
 
 const blockSize = 16
 
-/** AES-CBC with padding: initial vector, ciphertext. Nothing tells whether somebody has changed it. */
+/** AES-CBC with padding: initialization vector, ciphertext. It does not detect tampering. */
 export function createAesCbc(secret: Uint8Array): Transformer {
   const algorithm = `aes-${secret.length * 8}-cbc`
   return {
@@ -49,7 +49,7 @@ export function createAesCbc(secret: Uint8Array): Transformer {
     },
     decrypt(stored) {
       if (stored.length < 2 * blockSize || stored.length % blockSize !== 0)
-        throw new Error('the stored data is no whole number of blocks')
+        throw new Error('the stored data is not a multiple of the block size')
       const decipher = createDecipheriv(algorithm, secret, stored.subarray(0, blockSize))
       return Buffer.concat([decipher.update(stored.subarray(blockSize)), decipher.final()])
     },
@@ -66,7 +66,7 @@ export function createSecretbox(secret: Uint8Array): Transformer {
       return Buffer.concat([nonce, xsalsa20poly1305(secret, nonce).encrypt(value)])
     },
     decrypt(stored) {
-      if (stored.length < boxNonceSize) throw new Error('the stored data was shorter than it can be')
+      if (stored.length < boxNonceSize) throw new Error('the stored data was shorter than the required size')
       return xsalsa20poly1305(secret, stored.subarray(0, boxNonceSize)).decrypt(stored.subarray(boxNonceSize))
     },
   }
@@ -74,7 +74,7 @@ export function createSecretbox(secret: Uint8Array): Transformer {
 
 const infoSize = 32
 
-/** AES-GCM with a key of its own for each value, derived from one seed, so that the seed may be used for very many. */
+/** AES-GCM with a separate key for each value, derived from one seed, so that the seed may be used very often. */
 export function createSeededAesGcm(seed: Uint8Array): Transformer {
   const derive = (info: Uint8Array) =>
     createAesGcm(createHmac('sha256', seed).update(info).update(Uint8Array.of(1)).digest())
@@ -90,5 +90,5 @@ export function createSeededAesGcm(seed: Uint8Array): Transformer {
   }
 }
 
-/** As it is. */
+/** No encryption. */
 export const identity: Transformer = { encrypt: value => value, decrypt: stored => stored }

@@ -14,8 +14,9 @@ import {
 import { createClosed, isStoreError, StoreError } from '../../errors.ts'
 import { decodeStatusVersion, encodeRange } from './etcd-messages.ts'
 
+/** TLS settings of connections to etcd. */
 export interface EtcdTls {
-  /** PEM. @default the system's authorities */
+  /** PEM. @default the system's CAs */
   readonly ca?: Uint8Array | undefined
   /** PEM, with `key`: the client certificate. */
   readonly cert?: Uint8Array | undefined
@@ -26,7 +27,7 @@ export interface ClusterOptions {
   readonly env: Env
   readonly endpoints: readonly string[]
   readonly tls: EtcdTls
-  /** How long one call may take, tries on other members included, in milliseconds. */
+  /** The deadline of a call, retries on other members included, in milliseconds. */
   readonly requestTimeout: number
 }
 
@@ -34,7 +35,7 @@ export interface Call {
   /** `KV/Range` */
   readonly method: string
   readonly request: Uint8Array
-  /** Whether it may be sent again when nobody knows what became of it. */
+  /** Whether it may be retried when its outcome is unknown. */
   readonly repeatable: boolean
 }
 
@@ -43,14 +44,14 @@ export type WatchStream = ClientDuplexStream<Uint8Array, Uint8Array>
 interface Member {
   readonly endpoint: string
   readonly client: Client
-  /** Asked once for each connection's life; undefined until it is known. */
+  /** Checked once per connection; undefined until it is known. */
   version: string | undefined
 }
 
 const channelOptions: ChannelOptions = {
   'grpc.max_receive_message_length': -1,
   'grpc.max_send_message_length': -1,
-  // A member that vanished is noticed within seconds.
+  // Detects a lost member within seconds.
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.keepalive_permit_without_calls': 1,
@@ -58,10 +59,10 @@ const channelOptions: ChannelOptions = {
   'grpc.max_reconnect_backoff_ms': 2_000,
 }
 
-/** How often a cluster that does not answer is asked whether it does again, and how long it gets; upstream's health check too. */
+/** How often an unavailable cluster is checked, and with which timeout; upstream's health check too. */
 const probePeriod = 1_000
 const probeTimeout = 2_000
-/** What a cluster is to blame for, not its caller. */
+/** Failures of the cluster, not of the caller. */
 const failureCodes: ReadonlySet<string> = new Set(['Unavailable', 'UnknownOutcome', 'NoSpace'])
 
 const identity = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -79,26 +80,26 @@ export class Cluster {
   constructor(options: ClusterOptions) {
     this.#options = options
     this.#members = options.endpoints.map(endpoint => createMember(endpoint, options.tls))
-    if (this.#members.length === 0) throw new StoreError('InvalidArgument', 'there is no etcd endpoint')
+    if (this.#members.length === 0) throw new StoreError('InvalidArgument', 'no etcd endpoint is given')
   }
 
   get clock(): Clock {
     return this.#options.env.clock
   }
 
-  /** Why calls fail at present; undefined once one succeeds again. */
+  /** Why calls currently fail; undefined once one succeeds again. */
   get failure(): StoreError | undefined {
     return this.#failure
   }
 
   /**
-   * Calls the cluster. A call that certainly did nothing is tried again on the next member; one whose outcome is unknown
-   * only when it is repeatable, else it ends with `UnknownOutcome`.
+   * Calls the cluster. A call that certainly did nothing is retried on the next member; one whose outcome is unknown
+   * only when it is repeatable, otherwise it ends with `UnknownOutcome`.
    */
   async call(call: Call): Promise<Uint8Array> {
     try {
       const reply = await this.#call(call)
-      // That there is no space for writes is not disproved by a read.
+      // A successful read does not prove that there is space for writes.
       if (this.#failure?.code !== 'NoSpace' || call.method === 'KV/Txn') this.#failure = undefined
       return reply
     } catch (error) {
@@ -111,7 +112,7 @@ export class Cluster {
     const { clock, random } = this.#options.env
     const deadline = clock.monotonic() + timeout
     const backoff = createBackoff({ clock, random, initial: 20, cap: 1000, jitter: 0.5 })
-    /** The last failure that says more than that time is up. */
+    /** The last failure that says more than a timeout. */
     let cause: ServiceError | undefined
     for (let tries = 1; ; tries++) {
       if (this.#closed) throw createClosed()
@@ -145,7 +146,7 @@ export class Cluster {
     }
   }
 
-  /** A watch has lost its member: whether another one answers shows in the next call, which is made at once. */
+  /** A watch has lost its member: an immediate call shows whether another one answers. */
   check(): void {
     this.#probeAfter(0)
   }
@@ -184,7 +185,7 @@ export class Cluster {
     if (this.#member().endpoint === endpoint) this.#current = (this.#current + 1) % this.#members.length
   }
 
-  /** Whether every member that answers has progress notifications that can be trusted. */
+  /** Whether progress notifications of every reachable member can be trusted. */
   async hasTrustedProgress(): Promise<boolean> {
     const versions = await Promise.all(this.#members.map(member => this.#version(member)))
     const known = versions.filter(version => version !== undefined)
@@ -207,7 +208,7 @@ export class Cluster {
       const call = { method: 'Maintenance/Status', request: new Uint8Array(0), repeatable: true }
       member.version = decodeStatusVersion(await this.#send(member, call, 2000))
     } catch {
-      // A member that is down is asked again next time.
+      // A member that is down is checked again next time.
     }
     return member.version
   }
@@ -251,17 +252,17 @@ function createMember(endpoint: string, tls: EtcdTls): Member {
   const channelCredentials = credentials.createSsl(buffer(tls.ca), buffer(tls.key), buffer(tls.cert), {
     checkServerIdentity: (_, certificate) => checkServerIdentity(host, certificate),
   })
-  // TLS has no server name for an address; the certificate is checked against the address all the same.
+  // TLS has no server name for an address; the certificate is checked against the address anyway.
   const options = isIP(host) ? { ...channelOptions, 'grpc.ssl_target_name_override': 'etcd' } : channelOptions
   return { endpoint, client: new Client(address, channelCredentials, options), version: undefined }
 }
 
-/** The words of the socket, without those of gRPC around them. */
+/** The socket's error message, without gRPC's around it. */
 function reasonOf({ details = '' }: ServiceError): string {
   return /Last error: (?:Error: )?(.+?)\.? Resolution note:/.exec(details)?.[1] ?? details
 }
 
-/** What a failed call has done: certainly nothing and may be tried elsewhere, nothing and never will, or who knows. */
+/** What a failed call has done: certainly nothing and may be retried elsewhere, nothing and never will, or unknown. */
 function outcomeOf(error: ServiceError): 'unsent' | 'refused' | 'unknown' {
   const { code, details = '' } = error
   switch (code) {

@@ -8,7 +8,7 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 const hex = (value: Uint8Array) => Buffer.from(value).toString('hex')
 
 describe('protobuf', () => {
-  it('reads numbers of every size that it writes', () => {
+  it('round-trips numbers of every size', () => {
     const numbers = [1, 127, 128, 300, 2 ** 31, 2 ** 32 + 7, 2 ** 53 - 1]
     const out = new ProtoWriter()
     for (const [i, number] of numbers.entries()) out.number(i + 1, number)
@@ -25,13 +25,13 @@ describe('protobuf', () => {
     assert.equal(hex(new ProtoWriter().message(3, new Uint8Array(0)).finish()), '1a00')
   })
 
-  it('refuses messages that end early or make no sense', () => {
+  it('rejects truncated and malformed messages', () => {
     for (const broken of ['08', '0896', '1205ab', '0b']) {
       assert.throws(() => [...readFields(Buffer.from(broken, 'hex'))], /protobuf/)
     }
   })
 
-  it('steps over fields it does not know, of every wire type', () => {
+  it('skips unknown fields of every wire type', () => {
     const message = Buffer.from('090102030405060708' + '1501020304' + '1a0161' + '2005', 'hex')
     assert.deepEqual(
       [...readFields(message)].map(({ field }) => field),
@@ -52,7 +52,7 @@ describe('etcd messages', () => {
     assert.equal(hex(request), '0a0161' + '120162' + '1805' + '20ac02' + '4001')
   })
 
-  it('encode absence as a comparison with zero that is written out', () => {
+  it('encode absence as an explicit comparison with zero', () => {
     const request = encodeTxn({ compare: [{ key: bytes('a'), modRevision: 0 }], success: [], failure: [] })
     assert.equal(hex(request), '0a07' + '1002' + '1a0161' + '3000')
   })

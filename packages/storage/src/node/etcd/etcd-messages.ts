@@ -3,7 +3,7 @@ import { ProtoWriter, readFields } from './protobuf.ts'
 
 /*
  * The part of etcd's v3 API that the store uses, field numbers as in its rpc.proto and kv.proto. Keys are bytes here,
- * with the prefix; what is not used is not read.
+ * with the prefix; unused fields are not decoded.
  */
 
 export interface EtcdKeyValue {
@@ -66,14 +66,14 @@ export interface TxnRequest {
 export interface TxnResponse {
   readonly revision: number
   readonly succeeded: boolean
-  /** For each operation the key it found: before a put or delete, or by a get. */
+  /** The key-value found by each operation: before a put or delete, or by a get. */
   readonly found: readonly (EtcdKeyValue | undefined)[]
 }
 
 export function encodeTxn(request: TxnRequest): Uint8Array {
   const out = new ProtoWriter()
   for (const { key, modRevision } of request.compare) {
-    // EQUAL is 0. Absence is compared as a mod revision of 0, which has to be written out: it is one of a choice.
+    // EQUAL is 0. Absence is compared as a mod revision of 0, which must be encoded explicitly: it is part of a oneof.
     const compare = new ProtoWriter().number(2, 2).bytes(3, key).finish()
     const revision =
       modRevision === 0 ? Uint8Array.of(0x30, 0) : new ProtoWriter().number(6, modRevision).finish()
@@ -232,7 +232,7 @@ function decodeKeyValue(message: Uint8Array): EtcdKeyValue {
     else if (field === 2) createRevision = number
     else if (field === 3) modRevision = number
     else if (field === 4) version = number
-    // A copy: whoever keeps one value must not keep the whole message.
+    // A copy: keeping one value must not keep the whole message.
     else if (field === 5) value = Uint8Array.from(bytes)
   }
   return { key, value, createRevision, modRevision, version }

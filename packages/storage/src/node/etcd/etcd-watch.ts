@@ -20,7 +20,7 @@ export interface WatchHost {
   readonly env: Env
   readonly keyspace: Keyspace
   readonly limits: WatchLimits
-  /** The newest revision that any answer has shown. */
+  /** The newest revision in any response. */
   readonly seen: number
   saw(revision: number): void
   present(): Promise<number>
@@ -28,7 +28,7 @@ export interface WatchHost {
   readonly closed: boolean
 }
 
-/** Received but not taken: beyond either the stream is given up, and asked for anew when all has been taken. */
+/** Received but not consumed: beyond either limit the stream is closed, and reopened when all has been consumed. */
 const bufferedChanges = 2000
 const bufferedBytes = 16 * 1024 * 1024
 
@@ -45,10 +45,10 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
   #batches: WatchBatch[] = []
   #bufferedChanges = 0
   #bufferedBytes = 0
-  /** The parts of a response that has not come in full. */
+  /** The fragments of an incomplete response. */
   #parts: EtcdEvent[] = []
   #next = 0
-  #told = 0
+  #delivered = 0
   #headStart = 0
   #stream: WatchStream | undefined
   #failure: StoreError | undefined
@@ -106,7 +106,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
         const batch = this.#batches.shift()
         if (batch) {
           if (this.#batches.length === 0) this.#bufferedChanges = this.#bufferedBytes = 0
-          this.#told = batch.revision
+          this.#delivered = batch.revision
           yield batch
           this.#assertNotSlow()
         } else if (this.#stream) {
@@ -131,14 +131,14 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     const { from = present + 1 } = this.#options
     if (from > present + 1) throw createFutureRevision(from, present)
     this.#next = from
-    this.#told = from - 1
-    this.#headStart = present - this.#told
+    this.#delivered = from - 1
+    this.#headStart = present - this.#delivered
   }
 
   #assertNotSlow(): void {
     const { limits, seen } = this.#host
-    // Only a watch that has something waiting can be behind: others have not been told because nothing concerned them.
-    const lag = this.#batches.length > 0 || !this.#stream ? seen - this.#told : 0
+    // Only a watch with pending batches can be behind: others got nothing because nothing concerned them.
+    const lag = this.#batches.length > 0 || !this.#stream ? seen - this.#delivered : 0
     if (lag <= limits.maxLag + this.#headStart) return
     throw new StoreError(
       'SlowWatcher',
@@ -169,14 +169,14 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     const { start: key, end: rangeEnd } = keyspace.span(this.#prefix)
     const previous = this.#options.previous ?? false
     stream.write(encodeWatchCreate({ key, rangeEnd, startRevision: this.#next, previous }))
-    if (trusted) this.#askForProgress(stream)
+    if (trusted) this.#requestProgress(stream)
   }
 
-  #askForProgress(stream: WatchStream): void {
+  #requestProgress(stream: WatchStream): void {
     this.#host.env.clock.after(this.#host.limits.progressInterval, () => {
       if (this.#stream !== stream) return
       stream.write(encodeProgressRequest())
-      this.#askForProgress(stream)
+      this.#requestProgress(stream)
     })
   }
 
@@ -185,7 +185,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     if (response.canceled) {
       this.#dropStream()
       if (response.compactRevision > 0) this.#failure = createCompacted(this.#next, response.compactRevision)
-      // Whatever else the reason is (no leader, a member that stops), another stream may fare better.
+      // Whatever the reason (no leader, a stopping member), another stream may succeed.
       this.#notify()
       return
     }
@@ -197,7 +197,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
       this.#parts = []
       this.#take(events)
     } else if (this.progress && response.revision >= this.#next - 1) {
-      // Answers to a request for progress, and nothing else, come without events.
+      // Only responses to a progress request have no events.
       this.#batches.push({ revision: response.revision, changes: [] })
       this.#next = response.revision + 1
     }
@@ -226,7 +226,7 @@ export class EtcdWatch implements AsyncIterator<WatchBatch, undefined> {
     if (this.#bufferedChanges > bufferedChanges || this.#bufferedBytes > bufferedBytes) this.#dropStream()
   }
 
-  /** Undefined when what stood before is wanted and there was something, but the server has forgotten it. */
+  /** Undefined when a previous value is wanted and existed, but the server has compacted it. */
   #toChange(event: EtcdEvent): Change | undefined {
     const { keyspace } = this.#host
     const { kv, previous } = event

@@ -3,10 +3,10 @@ import { prefixEnd } from '../../internal/sorted-map.ts'
 import type { KeyValue } from '../../store.ts'
 import type { EtcdKeyValue } from './etcd-messages.ts'
 
-/** etcd's way to say "to the end of all keys". */
+/** etcd's range end for "all following keys". */
 const everything = Uint8Array.of(0)
 
-/** The store's keys as etcd has them: with a prefix that nobody outside sees. */
+/** Maps the store's keys to etcd's, which have a prefix. */
 export class Keyspace {
   readonly #prefix: string
 

@@ -4,17 +4,17 @@ import { encodeLeaseGrant, encodeLeaseRevoke } from './etcd-messages.ts'
 
 interface Lease {
   readonly id: number
-  /** On the monotonic clock: until then new keys may use it. */
+  /** On the monotonic clock: until then new keys may share it. */
   readonly usableUntil: number
   keys: number
 }
 
-/** Keys that live long share leases: so many seconds, or this part of their life, they may live longer than asked. */
+/** Long-lived keys share leases: they may live longer by so many seconds, or by this fraction of their time to live. */
 const longestStretch = 60
 const stretchShare = 0.05
 const keysPerLease = 1000
 
-/** Times to live, as etcd knows them: leases, in whole seconds. */
+/** Times to live as etcd leases, in whole seconds. */
 export class Leases {
   readonly #cluster: Cluster
   readonly #env: Env
@@ -25,7 +25,7 @@ export class Leases {
     this.#env = env
   }
 
-  /** A lease for a key that is to live `ttl` milliseconds. `own` tells that nobody else uses it. */
+  /** A lease for a key with a time to live of `ttl` milliseconds. `own` means that no other key uses it. */
   async grant(ttl: number): Promise<{ readonly id: number; readonly own: boolean }> {
     const seconds = Math.ceil(ttl / 1000)
     const stretch = Math.min(longestStretch, Math.floor(seconds * stretchShare))
@@ -49,7 +49,7 @@ export class Leases {
     })
   }
 
-  /** Ids are chosen here, so that they fit a number, and so that a request that was repeated finds its own lease. */
+  /** Ids are chosen here, so that they fit a number, and so that a retried request finds its own lease. */
   async #grant(seconds: number): Promise<number> {
     const id = this.#env.random.below(2 ** 31) * 2 ** 21 + this.#env.random.below(2 ** 21) + 1
     const request = encodeLeaseGrant(id, seconds)

@@ -1,11 +1,11 @@
 import { encodeText } from '@coxswain/kit'
 import { BackwardWriter, ProtobufReader } from '@coxswain/kit/protobuf'
 
-/** Writes the fields of one protobuf message. As proto3 does, it leaves out what is zero or empty. */
+/** Encodes the fields of one protobuf message. As in proto3, zero and empty values are omitted. */
 export class ProtoWriter {
   readonly #fields: { readonly field: number; readonly value: number | Uint8Array }[] = []
 
-  /** A whole number from 0 to 2^53. */
+  /** An integer from 0 to 2^53. */
   number(field: number, value: number): this {
     if (value !== 0) this.#fields.push({ field, value })
     return this
@@ -23,7 +23,7 @@ export class ProtoWriter {
     return this.bytes(field, encodeText(value))
   }
 
-  /** An embedded message; written even when it is empty, because its presence means something. */
+  /** An embedded message; encoded even when it is empty, because its presence is significant. */
   message(field: number, value: Uint8Array): this {
     this.#fields.push({ field, value })
     return this
@@ -46,7 +46,7 @@ export class ProtoWriter {
   }
 }
 
-/** One field as it was read: a number for varints, bytes for everything with a length. */
+/** A decoded field: a number for varints, bytes for length-delimited fields. */
 export interface ProtoField {
   readonly field: number
   readonly number: number
@@ -56,7 +56,7 @@ export interface ProtoField {
 const noBytes = new Uint8Array(0)
 
 /**
- * The fields of a message in their order, but for those of a fixed length, which no message here has. Numbers beyond 2^53
+ * The fields of a message in order, except for fixed-length ones, which no message here has. Numbers beyond 2^53
  * lose precision; bytes are views on `message`.
  */
 export function* readFields(message: Uint8Array): Generator<ProtoField, void, undefined> {

@@ -32,12 +32,13 @@ import { EtcdWatch, type WatchHost } from './etcd-watch.ts'
 import { Keyspace } from './keyspace.ts'
 import { Leases } from './leases.ts'
 
+/** Options of {@link createEtcdStore}. */
 export interface EtcdStoreOptions {
-  /** Members of one cluster, as `https://host:2379`. When one fails the next is asked. */
+  /** Members of one cluster, as `https://host:2379`. When one fails the next is used. */
   readonly endpoints: readonly string[]
-  /** @default the real world */
+  /** @default the real clock, randomness and timers */
   readonly env?: Env
-  /** Stands before every key. @default '/registry' */
+  /** The prefix of every key. @default '/registry' */
   readonly prefix?: string
   /** For https endpoints. */
   readonly tls?: EtcdTls
@@ -46,7 +47,7 @@ export interface EtcdStoreOptions {
   readonly watch?: Partial<WatchLimits>
 }
 
-/** Keys a page of a large range has. */
+/** Keys per page of a large range. */
 const pageSize = 500
 
 /** A store in an etcd cluster. Connects when it is first used. Several stores may share a cluster and a prefix. */
@@ -107,7 +108,7 @@ class Etcd implements Store, WatchHost {
       try {
         return await this.#readRange(prefix, options)
       } catch (error) {
-        // The present was asked for, and compacted between two pages: the next present may be read in time.
+        // The current state was requested, and compacted between two pages: try again with a newer one.
         if (!isCompacted(error) || options.revision !== undefined || tries === 3) throw error
       }
     }
@@ -154,7 +155,7 @@ class Etcd implements Store, WatchHost {
     try {
       await this.cluster.call({ method: 'KV/Compact', request: encodeCompaction(revision), repeatable: true })
     } catch (error) {
-      // To what it is compacted already is no error; the server does not tell the two apart.
+      // Compacting at or below the compacted revision is not an error; the server does not distinguish the two.
       if (!isCompacted(error) || (await this.#compactedRevision()) !== revision) throw error
     }
   }
@@ -219,7 +220,7 @@ class Etcd implements Store, WatchHost {
     return response
   }
 
-  /** Pages of one revision, so that no answer exceeds what a message may hold. */
+  /** Pages of one revision, so that no response exceeds the message size limit. */
   async #readRange(prefix: string, options: RangeOptions): Promise<RangeResult> {
     const { limit = Number.POSITIVE_INFINITY, keysOnly = false, countOnly = false } = options
     const { start, end: rangeEnd } = this.keyspace.span(prefix, options.start)
@@ -274,14 +275,14 @@ class Etcd implements Store, WatchHost {
     const kvs = found.map(kv => kv && this.keyspace.toKeyValue(kv))
     if (succeeded) return { committed: true, revision, previous: kvs }
     for (const { id, own } of leases.values()) {
-      // Nobody uses it; should this fail, it ends by itself.
+      // No key uses it; if this fails, it expires by itself.
       if (own)
         this.#leases.revoke(id).catch(error => this.env.log.debug('a lease was not revoked', { error }))
     }
     return { committed: false, revision, present: kvs }
   }
 
-  /** The server tells it only to a watch that begins before it. */
+  /** The server reports it only to a watch that begins before it. */
   async #compactedRevision(): Promise<number> {
     try {
       await this.#range({ key: this.keyspace.toBytes('\0'), revision: 1, countOnly: true })

@@ -32,7 +32,7 @@ import { readWitness, Witness } from './witness.ts'
 
 /**
  * Copies the store in `directory`, which may be in use, into `file`: the state of one revision with its history, synced
- * and checked, for its owner's eyes only. Throws `InvalidArgument` when the file exists, and `Corrupt` rather than leave a
+ * and verified, readable by its owner only. Throws `InvalidArgument` when the file exists, and `Corrupt` rather than leave a
  * backup that cannot be restored.
  */
 export function backupStore(directory: string, file: string): StoreReport {
@@ -43,7 +43,7 @@ export function backupStore(directory: string, file: string): StoreReport {
   try {
     closeSync(openSync(partial, 'wx', 0o600))
     const report = copyInto(source, partial)
-    putInPlace(partial, file)
+    moveIntoPlace(partial, file)
     return report
   } catch (error) {
     for (const path of [partial, file]) rmSync(path, { force: true })
@@ -51,7 +51,7 @@ export function backupStore(directory: string, file: string): StoreReport {
   }
 }
 
-/** Nobody else can have the name from here on. */
+/** Reserves the name. */
 function reserve(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))
@@ -83,8 +83,8 @@ function copyInto(source: string, partial: string): StoreReport {
 }
 
 /**
- * Puts the state of a backup into `directory`, whose store must not be in use (`Locked`), in place of what is there. The
- * restored store begins above every revision that either was at, and without history: no client can mistake it for
+ * Replaces the store in `directory`, which must not be in use (`Locked`), with a backup. The
+ * restored store begins above every revision that either one had, and without history: no client can mistake it for
  * the one it knew.
  */
 export function restoreStore(directory: string, file: string): StoreReport {
@@ -100,16 +100,16 @@ export function restoreStore(directory: string, file: string): StoreReport {
   rmSync(partial, { force: true })
   ensurePrivate(partial)
   copyFileSync(file, partial)
-  restrict(partial) // the copy has got the mode of the backup
-  beginAnew(partial, floor)
-  putInPlace(partial, target)
+  restrict(partial) // the copy has the backup's mode
+  resetHistory(partial, floor)
+  moveIntoPlace(partial, target)
   const witness = Witness.open(directory)
   witness.write(floor)
   witness.close()
   return checkFile(target)
 }
 
-/** Makes an open store, with its clients and watches, show the state of a backup: by ordinary writes, each with its events. */
+/** Restores an open store, with its clients and watches, to a backup: by ordinary writes, each with its events. */
 export async function restoreIntoStore(
   store: Store,
   file: string,
@@ -149,14 +149,14 @@ function* readStates(file: string): Generator<{ readonly key: string; readonly v
   }
 }
 
-/** Leaves no log behind that SQLite would apply to the file that comes in its place. Returns the revision it was at. */
+/** Removes the log, which SQLite would otherwise apply to the replacing file. Returns the store's revision. */
 function closeExisting(directory: string): number {
   if (!existsSync(join(directory, databaseName))) return 0
   let db: DatabaseSync
   try {
     db = openForWriting(directory)
   } catch {
-    // What cannot be opened cannot be asked; the witness knows its revision.
+    // A database that cannot be opened cannot be read; the witness has its revision.
     for (const suffix of ['-wal', '-shm']) rmSync(join(directory, databaseName + suffix), { force: true })
     return 0
   }
@@ -171,7 +171,7 @@ function closeExisting(directory: string): number {
   }
 }
 
-function beginAnew(file: string, floor: number): void {
+function resetHistory(file: string, floor: number): void {
   const db = new DatabaseSync(file)
   try {
     db.exec('PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; BEGIN')
@@ -183,7 +183,7 @@ function beginAnew(file: string, floor: number): void {
   }
 }
 
-function putInPlace(partial: string, file: string): void {
+function moveIntoPlace(partial: string, file: string): void {
   sync(partial)
   renameSync(partial, file)
   sync(dirname(file))

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 
-/** Writes numbers, ASCII strings and bytes one after the other into a buffer of its own. */
+/** Writes numbers, ASCII strings and bytes one after the other into its own buffer. */
 export class ByteWriter {
   #buffer: Buffer
   #length = 0
@@ -18,7 +18,7 @@ export class ByteWriter {
     this.#buffer[this.#length++] = value
   }
 
-  /** Any number; whole ones are exact up to 2^53. */
+  /** Any number; integers are exact up to 2^53. */
   number(value: number): void {
     this.#reserve(8)
     this.#length = this.#buffer.writeDoubleLE(value, this.#length)
@@ -37,7 +37,7 @@ export class ByteWriter {
     this.#length += value.length
   }
 
-  /** What was written, in a buffer that can be transferred to another thread. Nothing may be written afterwards. */
+  /** The written bytes, in a buffer that can be transferred to another thread. Nothing may be written afterwards. */
   finish(): ArrayBuffer {
     const { buffer } = this.#buffer
     return (buffer as ArrayBuffer).transfer(this.#length)

@@ -15,18 +15,19 @@ import {
 } from './database.ts'
 import { readWitness } from './witness.ts'
 
+/** The result of checking a store. */
 export interface StoreReport {
   readonly revision: number
   readonly compactedRevision: number
-  /** Keys that are there now. */
+  /** The number of existing keys. */
   readonly keys: number
-  /** Changes kept, present and past. */
+  /** The number of changes, present and past. */
   readonly changes: number
-  /** What is wrong, in words; empty for a sound store. */
+  /** The problems found; empty for a sound store. */
   readonly problems: readonly string[]
 }
 
-/** Reads all of the store in `directory`, which may be in use, and checks everything that must always hold. */
+/** Reads the whole store in `directory`, which may be in use, and checks all invariants. */
 export function checkStore(directory: string): StoreReport {
   const file = join(directory, databaseName)
   if (!existsSync(file)) throw new StoreError('InvalidArgument', `there is no store in ${directory}`)
@@ -48,7 +49,7 @@ export function checkFile(file: string): StoreReport {
     return { ...empty, problems: [messageOf(error)] }
   }
   try {
-    // One snapshot for everything, whatever the store's owner does meanwhile.
+    // One snapshot for everything, whatever the store's owner writes meanwhile.
     db.exec('BEGIN')
     const attempt = (what: string, work: () => void) => {
       try {
@@ -76,7 +77,7 @@ export function checkFile(file: string): StoreReport {
   }
 }
 
-/** Every change is what was written, is in the index, and continues the one that it replaced. */
+/** Every change has its checksum, is in the index, and continues the one that it replaced. */
 function checkChanges(db: DatabaseSync, heads: Heads, problems: string[]): { keys: number; changes: number } {
   const find = db.prepare(`SELECT ${changeColumns} FROM changes WHERE id = ?`)
   const successor = db.prepare('SELECT min(id) AS id FROM versions WHERE key = ? AND id > ?')

@@ -5,15 +5,15 @@ import { crc32 } from 'node:zlib'
 import { StoreError } from '../../errors.ts'
 import { ensurePrivate, restrict } from './private-file.ts'
 
-/** Raised whenever an older program could not make sense of the file. */
+/** Incremented whenever an older program could not read the file. */
 export const formatVersion = 1
-/** 'coxs': tells our files from other SQLite databases. */
+/** 'coxs': distinguishes our files from other SQLite databases. */
 const applicationId = 0x636f7873
 export const databaseName = 'store.sqlite'
 export const lockName = 'lock.sqlite'
 export const witnessName = 'head'
 
-/** A change's id is its revision times this plus its place in the transaction. */
+/** A change's id is its revision times this plus its index in the transaction. */
 export const idsPerRevision = 128
 /** Sorts after every key. */
 export const beyondKeys = '\u{10ffff}'
@@ -84,7 +84,7 @@ export function openForReading(file: string, cacheKilobytes = 8000): DatabaseSyn
   try {
     db.exec(`PRAGMA cache_size = -${cacheKilobytes}; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON`)
     assertOurs(db)
-    if (userVersion(db) === 0) throw new StoreError('Corrupt', 'the file holds no store')
+    if (userVersion(db) === 0) throw new StoreError('Corrupt', 'the file does not contain a store')
     return db
   } catch (error) {
     db.close()
@@ -104,7 +104,7 @@ function assertOurs(db: DatabaseSync): void {
       `the store has format ${version}, this program knows formats up to ${formatVersion}: use the newer program`,
     )
   }
-  if (version < 1) throw new StoreError('Corrupt', `the store has the impossible format ${version}`)
+  if (version < 1) throw new StoreError('Corrupt', `the store has the invalid format ${version}`)
 }
 
 function userVersion(db: DatabaseSync): number {
@@ -134,8 +134,8 @@ export function revisionOfId(id: number): number {
 }
 
 /**
- * What a row of `versions` adds to the digest: FNV-1a of its key, and numbers made of the id and the deletion that SQLite
- * can add up by itself. Each part changes with any single bit of what it is made of, so no changed bit leaves it as it was.
+ * What a row of `versions` adds to the digest: FNV-1a of its key, and numbers derived from the id and the deletion that SQLite
+ * can sum up by itself. Any single changed bit changes it.
  */
 export function hashVersion(key: string, id: number, dead: number): number {
   let hash = fnvBasis
@@ -155,7 +155,7 @@ export function sumOfValue(value: Uint8Array): number {
   return crc32(Buffer.from(value.buffer, value.byteOffset, value.length))
 }
 
-/** Throws `Corrupt` unless the row is what was written. Rows read without their value pass `value` undefined. */
+/** Throws `Corrupt` unless the row matches its checksum. Rows read without their value pass `value` undefined. */
 export function verifyRow(row: ChangeRow | Omit<ChangeRow, 'value'>): void {
   const value = 'value' in row ? row.value : undefined
   if (sumOfHeader(row) !== row.sum || (value !== undefined && sumOfValue(value) !== row.value_sum)) {
@@ -194,7 +194,7 @@ function parseMeta(rows: readonly MetaRow[]): Meta {
     const meta = { compacted, removed, floor }
     if (sumOfMeta(meta) === sum) return meta
   }
-  throw new StoreError('Corrupt', 'what the store says of itself does not match its checksum')
+  throw new StoreError('Corrupt', 'the metadata of the store does not match its checksum')
 }
 
 function sumOfMeta({ compacted, removed, floor }: Meta): number {
@@ -206,7 +206,7 @@ export interface Heads {
   readonly compacted: number
 }
 
-/** The newest and the oldest readable revision in the present snapshot of a connection. */
+/** The newest and the oldest readable revision in the current snapshot of a connection. */
 export class HeadReader {
   readonly #last: StatementSync
   readonly #meta: StatementSync
@@ -223,13 +223,13 @@ export class HeadReader {
   }
 }
 
-/** About how many rows of the index are looked at together. */
+/** About how many rows of the index are read at once. */
 const verifiedTogether = 20_000
 
 /**
  * Compares the digest that the changes carry with the rows of `versions`: none is missing, added or altered. Opening a
- * store reads its whole index, so this is a hot path (`bench/storage` measures it): SQLite hands over thousands of keys
- * as one text, which takes a quarter of the time of taking them one by one.
+ * store reads its whole index, so this is a hot path (`bench/storage` measures it): SQLite returns thousands of keys
+ * as one text, which takes a quarter of the time of reading them one by one.
  */
 export function verifyVersions(db: DatabaseSync): void {
   const boundary = db.prepare(
@@ -260,7 +260,7 @@ export function verifyVersions(db: DatabaseSync): void {
   if (digest !== expected) throw new StoreError('Corrupt', 'the index does not match its digest')
 }
 
-/** The sum of the hashes of keys, each with a NUL behind it. */
+/** The sum of the hashes of keys, each followed by a NUL. */
 function digestKeys(keys: Uint8Array): number {
   let digest = 0
   let hash = fnvBasis
@@ -277,7 +277,7 @@ function digestKeys(keys: Uint8Array): number {
 }
 
 /**
- * Whether there was no room for a write. The write is rolled back, and the next may succeed: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE
+ * Whether there was no space for a write. The write is rolled back, and the next may succeed: SQLITE_FULL, and SQLITE_IOERR_SHMSIZE
  * when the index of SQLite's log cannot grow.
  */
 export function isNoSpace(error: unknown): boolean {
@@ -288,7 +288,7 @@ export function isNoSpace(error: unknown): boolean {
 const sqliteFull = 13
 export const sqliteShmSize = 4874
 
-/** What a SQLite error means for the caller of a store. */
+/** Converts a SQLite error to a StoreError. */
 export function describeError(error: unknown): {
   code: 'Corrupt' | 'Unavailable' | 'Failed'
   message: string

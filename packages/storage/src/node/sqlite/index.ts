@@ -1,5 +1,5 @@
 /**
- * The default back end: one directory, no server. Node's SQLite in threads of its own, one that commits groups of
+ * The default back end: one directory, no server. Node's SQLite in two threads, one that commits groups of
  * transactions and one that reads what is durable.
  * @module
  */

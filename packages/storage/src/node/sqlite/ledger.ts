@@ -24,7 +24,7 @@ interface NewestChange {
 }
 
 /**
- * Carries out transactions on the database. Synchronous; whoever calls it says where SQLite's own transactions begin and
+ * Executes transactions on the database. Synchronous; the caller decides where SQLite's own transactions begin and
  * end: the state inside the open one is the pending head, what was committed is durable.
  */
 export class Ledger {
@@ -36,7 +36,7 @@ export class Ledger {
   readonly #superseded: StatementSync
   readonly #dropVersion: StatementSync
   readonly #dropChange: StatementSync
-  /** What the present transaction has looked up. */
+  /** What the current transaction has looked up. */
   readonly #found = new Map<string, NewestChange | undefined>()
   #revision = 0
   #digest = 0
@@ -73,12 +73,12 @@ export class Ledger {
     this.#digest = (last as { digest: number } | undefined)?.digest ?? 0
   }
 
-  /** Expiries that are not over, as far as their keys were not written since. */
+  /** Pending expiries, except for keys that were written since. */
   expiries(): Opened['expiries'] {
     const ids = this.#db.prepare('SELECT id FROM changes WHERE due > 0').all() as { id: number }[]
     return ids.flatMap(({ id }) => {
       const row = this.#change.get(id) as ChangeRow | undefined
-      if (!row) throw new StoreError('Corrupt', `the change ${id} that is to expire is missing`)
+      if (!row) throw new StoreError('Corrupt', `the expiring change ${id} is missing`)
       verifyRow(row)
       const { key, due } = row
       const newest = this.#newest.get(key) as NewestChange | undefined
@@ -86,7 +86,7 @@ export class Ledger {
     })
   }
 
-  /** Checks and carries out one transaction. What a corrupt row makes impossible is refused before anything is done. */
+  /** Evaluates and executes one transaction. When a corrupt row prevents it, it is rejected before anything is done. */
   apply(request: WriteRequest): WriteOutcome {
     const { conditions, operations, dues } = request
     try {
@@ -114,8 +114,8 @@ export class Ledger {
   }
 
   /**
-   * Forgets history before `revision`, at most `limit` changes at a time: true when that was all. Changes at `revision`
-   * stay, and what they replaced, so that a watch from it can tell both.
+   * Compacts history before `revision`, at most `limit` changes at a time: true when that was all. Changes at `revision`
+   * stay, with what they replaced, so that a watch from it can deliver both.
    */
   compact(revision: number, limit: number): boolean {
     const { compacted, floor } = this.#meta
@@ -141,7 +141,7 @@ export class Ledger {
     return (removed + hashVersion(key, id, dead)) % digestModulus
   }
 
-  /** The newest change of a key before the present transaction. */
+  /** The newest change of a key before the current transaction. */
   #find(key: string): NewestChange | undefined {
     if (this.#found.has(key)) return this.#found.get(key)
     const newest = this.#newest.get(key) as NewestChange | undefined
@@ -199,7 +199,7 @@ export class Ledger {
 
 const noValue = new Uint8Array(0)
 
-/** Throws `Corrupt` when the row is missing, another key's or not what was written. */
+/** Throws `Corrupt` when the row is missing, another key's or does not match its checksum. */
 export function toKeyValue(row: ChangeRow | Omit<ChangeRow, 'value'> | undefined, key: string): KeyValue {
   if (row?.key !== key || row.dead) {
     throw new StoreError('Corrupt', `the value of ${JSON.stringify(key)} is missing`)

@@ -5,8 +5,8 @@ import { lockName } from './database.ts'
 import { ensurePrivate } from './private-file.ts'
 
 /**
- * Holds `directory` for one process: an exclusive lock on a database that is used for nothing else. The operating
- * system takes it back when the process ends, however it ends.
+ * Locks `directory` for one process: an exclusive lock on a database that has no other use. The operating
+ * system releases it when the process ends, however it ends.
  */
 export function lockDirectory(directory: string): Disposable {
   const file = join(directory, lockName)

@@ -4,8 +4,8 @@ import type { Change, Condition, KeyValue, Operation, TransactionResult } from '
 import type { ByteReader, ByteWriter } from './bytes.ts'
 
 /*
- * What the threads say to each other. Values travel in buffers that are transferred, never in structured clones, which
- * would copy the whole of a buffer that a value is a part of.
+ * The messages between threads. Values travel in transferred buffers, never in structured clones, which
+ * would copy the whole buffer that a value is a part of.
  */
 
 export interface SerializedError {
@@ -15,11 +15,11 @@ export interface SerializedError {
   readonly compactedRevision?: number
 }
 
-/** A transaction as the writer carries it out: `due` instead of a time to live. */
+/** A transaction as the writer executes it: `due` instead of a time to live. */
 export interface WriteRequest {
   readonly conditions: readonly Condition[]
   readonly operations: readonly Operation[]
-  /** The clock time at which the operation's key goes, an entry for each operation; 0 is never. */
+  /** The clock time at which the operation's key expires, one entry per operation; 0 is never. */
   readonly dues: readonly number[]
 }
 
@@ -54,7 +54,7 @@ export function readTransaction(input: ByteReader): WriteRequest {
   return { conditions, operations, dues }
 }
 
-/** An error stands for one transaction that could not be carried out while the others of its group were. */
+/** An error is for one transaction that failed while the others of its group succeeded. */
 export type WriteOutcome = TransactionResult | { readonly error: SerializedError }
 
 export function writeOutcome(out: ByteWriter, outcome: WriteOutcome): void {
@@ -110,7 +110,7 @@ export function readKeyValue(input: ByteReader): KeyValue {
   return readState(input, input.text())!
 }
 
-/** A change of history with what stood before. */
+/** A change of history with its previous value. */
 export function writeChange(out: ByteWriter, change: Change): void {
   const isPut = change.type === 'put'
   out.byte(isPut ? 1 : 0)
@@ -120,7 +120,7 @@ export function writeChange(out: ByteWriter, change: Change): void {
   writeState(out, change.previous)
 }
 
-/** Changes grouped into the commits they belong to. */
+/** Changes grouped by commit. */
 export function readCommits(input: ByteReader): Commit[] {
   const commits: { revision: number; changes: Change[]; time: number }[] = []
   while (!input.done) {
@@ -142,11 +142,11 @@ export interface WriterOptions {
   readonly historyRevisions: number
   readonly historyDuration: number
   readonly historyBytes: number
-  /** SQLite's log is copied into the database when about so much has been written to it since the last time. */
+  /** SQLite's log is checkpointed when about this much has been written since the last time. */
   readonly checkpointBytes: number
 }
 
-/** What the writer finds when it opens the directory. */
+/** What the writer found when it opened the directory. */
 export interface Opened {
   readonly revision: number
   readonly compacted: number
@@ -199,7 +199,7 @@ export interface ReadReply {
   readonly revision?: number
   readonly count?: number
   readonly more?: boolean
-  /** Up to which revision a reading of history got. */
+  /** The revision up to which history was read. */
   readonly through?: number
   readonly buffers?: readonly ArrayBuffer[]
 }

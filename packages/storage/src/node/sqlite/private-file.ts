@@ -1,8 +1,8 @@
 import { chmodSync, closeSync, openSync } from 'node:fs'
 
 /**
- * Makes sure that `file` exists and that only its owner can read it: there are Secrets among the values. SQLite gives its log
- * and its shared memory the mode of their database. A file that exists is never opened: closing it would release the locks that
+ * Ensures that `file` exists and that only its owner can read it: its values include Secrets. SQLite gives its log
+ * and its shared memory the mode of their database. An existing file is never opened: closing it would release the locks that
  * this process has on it.
  */
 export function ensurePrivate(file: string): void {
@@ -14,11 +14,11 @@ export function ensurePrivate(file: string): void {
   }
 }
 
-/** Takes a file that exists from everybody but its owner, where the file system knows of owners. */
+/** Restricts an existing file to its owner, where the file system has owners. */
 export function restrict(file: string): void {
   try {
     chmodSync(file, 0o600)
   } catch {
-    // It is not there, or its mode is not ours to change.
+    // It does not exist, or this user may not change its mode.
   }
 }

@@ -10,7 +10,7 @@ interface PendingRead {
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never
 
-/** The main thread's end of the reader: gathers what is asked in one turn of the event loop into one message. */
+/** The main thread's end of the reader: batches the requests of one turn of the event loop into one message. */
 export class ReaderLink {
   readonly #thread: Worker
   #gathered: ReadRequest[] = []
@@ -23,7 +23,7 @@ export class ReaderLink {
     this.#thread = startThread({ role: 'reader' })
     this.#thread.on('message', (message: FromReader) => this.#receive(message))
     const end = (cause: unknown) =>
-      this.#end(new StoreError('Unavailable', 'the thread that reads has ended', { cause }))
+      this.#end(new StoreError('Unavailable', 'the reader thread has exited', { cause }))
     this.#thread.on('error', end)
     this.#thread.on('exit', code => end(new Error(`exit code ${code}`)))
   }
@@ -36,7 +36,7 @@ export class ReaderLink {
     })
   }
 
-  /** Rejects with the error that the reading met. */
+  /** Rejects with the error of the read. */
   request(request: WithoutId<ReadRequest>): Promise<ReadReply> {
     return new Promise((resolve, reject) => {
       if (this.#gone) return reject(this.#gone)

@@ -21,11 +21,11 @@ import { type ReadReply, type ReadRequest, writeChange, writeKeyValue } from './
 
 type Request<T extends ReadRequest['type']> = Extract<ReadRequest, { type: T }>
 
-/** Values are handed over in buffers of about this size: whoever keeps one value keeps no more than that alive. */
+/** Values are transferred in buffers of about this size: keeping one value keeps no more than that alive. */
 const chunkBytes = 64 * 1024
 /** About how much history is read at a time. */
 const historyBytes = 1024 * 1024
-/** After how many rows a long reading lets others have a turn. */
+/** After how many rows a long read yields. */
 const rowsPerTurn = 256
 
 /** Answers reads on one connection, each on one snapshot of the durable state. */
@@ -40,7 +40,7 @@ export class SnapshotReader {
   readonly #history: StatementSync
   readonly #counts: CountMemory
 
-  /** Connections of one reader share what they know of counts. */
+  /** Connections of one reader share cached counts. */
   constructor(db: DatabaseSync, counts: CountMemory) {
     this.#db = db
     this.#counts = counts
@@ -106,12 +106,12 @@ export class SnapshotReader {
     const span = [start, request.end ?? beyondKeys, (revision + 1) * idsPerRevision] as const
     if (countOnly) return { id, revision, count: this.#countKeys(span, revision), more: false, buffers: [] }
     const buffers: ArrayBuffer[] = []
-    // Room for the value that completes the chunk.
+    // Space for the value that completes the chunk.
     const room = chunkBytes + 8 * 1024
     let out = new ByteWriter(room)
     let found = 0
     let last = ''
-    // One more than wanted tells whether others follow without counting them.
+    // One more than the limit shows whether others follow without counting them.
     const rows = (keysOnly ? this.#keys : this.#values).iterate(...span, limit === undefined ? -1 : limit + 1)
     for (const row of rows as Iterable<unknown> as Iterable<ChangeRow & { readonly k: string }>) {
       if (found === limit) {
@@ -174,7 +174,7 @@ export class SnapshotReader {
     return count
   }
 
-  /** How many keys there are from the start of a page on. The first page of a list makes that of the next ones known. */
+  /** The number of keys from the start of a page on. The first page of a list determines it for the next ones. */
   #countPage(
     span: readonly [string, string, number],
     revision: number,
@@ -189,7 +189,7 @@ export class SnapshotReader {
   }
 }
 
-/** How many keys there were in a span at a revision: asked again with every page of a list. */
+/** The number of keys in a span at a revision: needed again with every page of a list. */
 export class CountMemory {
   readonly #counts = new BoundedMap<string, number>(500)
 

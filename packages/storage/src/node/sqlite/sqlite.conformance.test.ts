@@ -5,7 +5,7 @@ import { after, describe, it } from 'node:test'
 import { type ConformanceTarget, casesFor, runConformanceCase } from '../../conformance/index.ts'
 import { openSqliteStore } from './index.ts'
 
-// Where there is memory to be had as a disk, syncs cost nothing; the tests on a real disk are in interop/storage.
+// On a memory file system, if there is one, syncs cost nothing; the tests on a real disk are in interop/storage.
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coxswain-sqlite-'))
 let stores = 0
 

@@ -21,7 +21,7 @@ import { checkHistory, recordHistory } from '../../history/record.ts'
 import type { Store, WatchBatch } from '../../store.ts'
 import { backupStore, checkStore, openSqliteStore, restoreIntoStore, restoreStore } from './index.ts'
 
-// Where there is memory to be had as a disk, syncs cost nothing; the tests on a real disk are in interop/storage.
+// On a memory file system, if there is one, syncs cost nothing; the tests on a real disk are in interop/storage.
 const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'coxswain-sqlite-'))
 after(() => rmSync(root, { recursive: true }))
 let directories = 0
@@ -70,7 +70,7 @@ describe('a sqlite store that is opened again', () => {
     assert.deepEqual(checkStore(directory).problems, [])
   })
 
-  it('goes on with the times to live', async () => {
+  it('keeps the times to live', async () => {
     const directory = newDirectory()
     {
       await using store = await openSqliteStore({ directory })
@@ -107,7 +107,7 @@ describe('a sqlite store that is opened again', () => {
 })
 
 describe('a sqlite store', () => {
-  it('tells watches what is no longer in memory from the disk', async () => {
+  it('delivers history that is no longer in memory from the disk', async () => {
     await using store = await openSqliteStore({ directory: newDirectory() })
     const from = await put(store, '/a', '0')
     for (let i = 1; i < 1500; i += 100) {
@@ -119,7 +119,7 @@ describe('a sqlite store', () => {
     assert.equal(words[1500], '/a=1500<1499')
   })
 
-  it('lets a watch go from the disk to memory without gap or duplicate while others write', async () => {
+  it('moves a watch from the disk to memory without gap or duplicate during writes', async () => {
     await using store = await openSqliteStore({ directory: newDirectory() })
     const from = await put(store, '/a', '0')
     await Promise.all(Array.from({ length: 1200 }, (_, i) => put(store, '/a', String(i + 1))))
@@ -134,7 +134,7 @@ describe('a sqlite store', () => {
     await writing
   })
 
-  it('keeps its promises to concurrent clients', async () => {
+  it('is linearizable for concurrent clients', async () => {
     for (let seed = 1; seed <= 5; seed++) {
       await using store = await openSqliteStore({ directory: newDirectory(), watch: { progressInterval: 5 } })
       const history = await recordHistory({ random: createSeededRandom(seed), stores: [store] })
@@ -142,7 +142,7 @@ describe('a sqlite store', () => {
     }
   })
 
-  it('is held by one process and by one opener in it', async () => {
+  it('is locked by one process and by one opener in it', async () => {
     const directory = newDirectory()
     await using _store = await openSqliteStore({ directory })
     await assert.rejects(openSqliteStore({ directory }), hasCode('Locked'))
@@ -159,7 +159,7 @@ describe('a sqlite store', () => {
     assert.equal(answer, 'Locked')
   })
 
-  it('refuses a directory that a newer program wrote, and says so', async () => {
+  it('rejects a directory of a newer format, and says so', async () => {
     const directory = newDirectory()
     await (await openSqliteStore({ directory })).close()
     const db = new DatabaseSync(join(directory, 'store.sqlite'))
@@ -168,7 +168,7 @@ describe('a sqlite store', () => {
     await assert.rejects(openSqliteStore({ directory }), hasCode('NewerFormat'))
   })
 
-  it('refuses a database that is not a store', async () => {
+  it('rejects a database that is not a store', async () => {
     const directory = newDirectory()
     await (await openSqliteStore({ directory })).close()
     rmSync(join(directory, 'store.sqlite'))
@@ -183,7 +183,7 @@ describe('a sqlite store', () => {
     await assert.rejects(openSqliteStore({ directory }), hasCode('Corrupt'))
   })
 
-  it('refuses a database that has lost its end', async () => {
+  it('rejects a database that has lost its end', async () => {
     const directory = newDirectory()
     const file = join(directory, 'store.sqlite')
     {
@@ -199,7 +199,7 @@ describe('a sqlite store', () => {
     await assert.rejects(openSqliteStore({ directory }), hasCode('Corrupt'))
   })
 
-  it('answers with an error, not with wrong data, when a value is damaged', async () => {
+  it('returns an error, not wrong data, when a value is damaged', async () => {
     const directory = newDirectory()
     {
       await using store = await openSqliteStore({ directory })
@@ -234,7 +234,7 @@ describe('a sqlite store', () => {
     assert.ok(changes < 150, `${changes} changes are kept`)
   })
 
-  it('tells watches a huge transaction whole', async () => {
+  it('delivers a huge transaction in one batch', async () => {
     await using store = await openSqliteStore({ directory: newDirectory() })
     const value = new Uint8Array(100_000)
     const operations = Array.from({ length: 100 }, (_, i) => ({ type: 'put' as const, key: `/k${i}`, value }))
@@ -257,7 +257,7 @@ describe('a sqlite store', () => {
 })
 
 describe('backup and restore', () => {
-  it('copy a store in use, and bring it back above every revision that was seen', async () => {
+  it('copy a store in use, and restore it above every revision that was seen', async () => {
     const directory = newDirectory()
     const file = join(root, 'one.backup')
     await using store = await openSqliteStore({ directory })
@@ -284,7 +284,7 @@ describe('backup and restore', () => {
     assert.deepEqual(checkStore(directory).problems, [])
   })
 
-  it('bring a store in use back to the state of a backup, with events', async () => {
+  it('restore a store in use to a backup, with events', async () => {
     const directory = newDirectory()
     const file = join(root, 'two.backup')
     await using store = await openSqliteStore({ directory })
@@ -300,7 +300,7 @@ describe('backup and restore', () => {
     assert.deepEqual(words.toSorted(), ['/changed=1<2', '/gone=1<', '/new=deleted<1'])
   })
 
-  it('refuse a damaged backup', async () => {
+  it('reject a damaged backup', async () => {
     const directory = newDirectory()
     const file = join(root, 'three.backup')
     await using store = await openSqliteStore({ directory })
@@ -344,7 +344,7 @@ describe('the files of a store and its backups', () => {
     for (const [name, mode] of Object.entries(modesOf(restored))) assert.equal(mode, '600', name)
   })
 
-  it('are never written over: a backup needs a name of its own', async () => {
+  it('are never overwritten: a backup needs a new name', async () => {
     const directory = newDirectory()
     await using store = await openSqliteStore({ directory })
     await put(store, '/a', '1')
@@ -376,7 +376,7 @@ describe('the files of a store and its backups', () => {
   })
 })
 
-/** The path of a file in a folder that is made for it. */
+/** The path of a file in a directory created for it. */
 function makeFile(directory: string): string {
   mkdirSync(directory)
   return join(directory, 'backup')

@@ -35,24 +35,25 @@ import { type Opened, readCommits, readKeyValue, type WriteRequest } from './mes
 import { ReaderLink } from './reader-link.ts'
 import { WriterLink } from './writer-link.ts'
 
+/** Options of {@link openSqliteStore}. */
 export interface SqliteStoreOptions {
-  /** Made if it is not there. One store at a time can have it. */
+  /** Created if it does not exist. One store at a time can use it. */
   readonly directory: string
-  /** @default the real world */
+  /** @default the real clock, randomness and timers */
   readonly env?: Env
-  /** How much of the past stays readable. */
+  /** How much history is kept. */
   readonly history?: Partial<HistoryWindow>
   readonly watch?: Partial<WatchLimits>
-  /** How large SQLite's log grows before it is copied into the database. @default 16 MB */
+  /** How large SQLite's log grows before it is checkpointed. @default 16 MB */
   readonly checkpointBytes?: number
 }
 
-/** How often a store whose writes fail looks whether they succeed again, in milliseconds. */
+/** How often a store whose writes fail checks whether they succeed again, in milliseconds. */
 const probePeriod = 1_000
-/** When a key whose time is over, but which could not be deleted, is tried again, in milliseconds. */
+/** The retry interval of an expired key that could not be deleted, in milliseconds. */
 const expireAgainAfter = 10_000
 
-/** The end of history that watches are told from memory; what is older they are told from the disk. */
+/** The recent history that watches read from memory; older history is read from disk. */
 const recentCommits = 1024
 const recentBytes = 8 * 1024 * 1024
 
@@ -82,7 +83,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   }
 }
 
-/** Makes the directory, and makes sure that it is there after a power cut: SQLite does that only for what is inside. */
+/** Creates the directory durably: SQLite syncs only what is inside. */
 async function makeDirectory(directory: string): Promise<void> {
   const made = await mkdir(directory, { recursive: true, mode: 0o700 })
   if (made === undefined) return
@@ -236,7 +237,7 @@ class Sqlite implements Store {
     return this.#writer.write({ conditions, operations, dues })
   }
 
-  /** A group of transactions is durable. Its writers learn of it right after this. */
+  /** A group of transactions is durable. Its writers are notified right after this. */
   #committed(
     revision: number,
     results: readonly { request: WriteRequest; result: TransactionResult }[],
@@ -261,7 +262,7 @@ class Sqlite implements Store {
     this.#armExpiry()
   }
 
-  /** Writes fail: said once, and asked again until they succeed. */
+  /** Writes fail: logged once, and probed until they succeed. */
   #failed(error: StoreError): void {
     if (this.#closing) return
     if (!this.#writeFailure) this.#env.log.error('the store cannot write', { error })
@@ -314,7 +315,7 @@ class Sqlite implements Store {
     this.#expiryTimer = { timer, due }
   }
 
-  /** Keys that were written since do not fulfil the condition and stay. */
+  /** Keys that were written since fail the condition and stay. */
   #expire(): void {
     const now = this.#env.clock.now()
     const gone: Expiry[] = []

@@ -3,7 +3,7 @@ import { StoreError } from '../../errors.ts'
 import type { SerializedError } from './messages.ts'
 import type { WorkerRole } from './worker.ts'
 
-/** Starts a thread of the store; from source or from what the compiler made of it, whichever this file is. */
+/** Starts a thread of the store; from source or from compiled code, whichever this file is. */
 export function startThread(role: WorkerRole): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return new Worker(new URL(`./worker.${extension}`, import.meta.url), {
@@ -13,7 +13,7 @@ export function startThread(role: WorkerRole): Worker {
   })
 }
 
-/** Rebuilds an error that crossed from another thread. */
+/** Restores an error from another thread. */
 export function toStoreError(error: SerializedError): StoreError {
   const { code, message, detail, compactedRevision } = error
   return new StoreError(code, message, {

@@ -9,9 +9,9 @@ const magic = 'coxshead'
 const size = 24
 
 /**
- * Remembers, beside the database, the newest revision that was durable. It is written after each commit and never
+ * Records, beside the database, the newest durable revision. It is written after each commit and never
  * synced: after a power cut it may be behind, never ahead. A database that is behind it has lost its end, which SQLite by
- * itself cannot tell from a write that was never finished.
+ * itself cannot distinguish from a write that was never finished.
  */
 export class Witness {
   readonly #fd: number
@@ -22,20 +22,20 @@ export class Witness {
     this.#buffer.write(magic, 0, 'latin1')
   }
 
-  /** Creates the file when it is not there. */
+  /** Creates the file when it does not exist. */
   static open(directory: string): Witness {
     ensurePrivate(join(directory, witnessName))
     return new Witness(directory)
   }
 
-  /** A disk that does not take it leaves the old one, which is only behind. */
+  /** A failed write leaves the old one, which is only behind. */
   write(revision: number): void {
     this.#buffer.writeDoubleLE(revision, 8)
     this.#buffer.writeUInt32LE(crc32(this.#buffer.subarray(0, 16)), 16)
     try {
       writeSync(this.#fd, this.#buffer, 0, size, 0)
     } catch {
-      // The commit itself is durable; that the disk fails shows in the next one.
+      // The commit itself is durable; the next one will report the failing disk.
     }
   }
 
@@ -44,7 +44,7 @@ export class Witness {
   }
 }
 
-/** The revision remembered in `directory`; undefined when there is none or it cannot be read. */
+/** The revision recorded in `directory`; undefined when there is none or it cannot be read. */
 export function readWitness(directory: string): number | undefined {
   let content: Buffer
   try {

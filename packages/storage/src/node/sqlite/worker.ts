@@ -20,9 +20,9 @@ export type WorkerRole =
   | { readonly role: 'writer'; readonly options: WriterOptions }
   | { readonly role: 'reader' }
 
-/** The most that one commit takes in, so that a flood does not make the first wait for the last. */
+/** The maximum size of one commit, so that a flood does not make the first wait for the last. */
 const groupBytes = 16 * 1024 * 1024
-/** Readings that take many turns, each on a connection of its own. */
+/** Reads that take many turns, each on its own connection. */
 const longReadings = 3
 
 const role = workerData as WorkerRole
@@ -40,7 +40,7 @@ function runWriter(port: MessagePort, options: WriterOptions): void {
     return
   }
   post({ type: 'opened', opened: writer.opened })
-  // Whatever arrives during one commit shares the next.
+  // Everything that arrives during one commit shares the next.
   const waiting: ToWriter[] = []
   port.on('message', (first: ToWriter) => {
     waiting.push(first)
@@ -92,7 +92,7 @@ function runReader(port: MessagePort): void {
       replies.flatMap(({ buffers = [] }) => buffers),
     )
 
-  /** Takes turns with everything else that the thread has to do. */
+  /** Takes turns with the thread's other work. */
   const readSlowly = (reader: SnapshotReader, request: ReadRequest) => {
     const steps = reader.read(request)
     const turn = () => {

@@ -25,18 +25,18 @@ interface PendingCall {
   readonly reject: (error: unknown) => void
 }
 
-/** So many are sent on before the turn is over: the writer works on them while the others are being made. */
+/** This many are sent before the turn is over: the writer works on them while the others are being encoded. */
 const gatheredAtMost = 48
 
-/** The main thread's end of the writer: gathers what is written in one turn of the event loop into one message. */
+/** The main thread's end of the writer: batches the writes of one turn of the event loop into one message. */
 export class WriterLink {
-  /** Told about each durable group before its writers are. */
+  /** Called for each durable group, before its writers are notified. */
   onCommit: (
     revision: number,
     results: readonly { request: WriteRequest; result: TransactionResult }[],
   ) => void = () => {}
   onCompacted: (revision: number) => void = () => {}
-  /** Told about a group that failed before its writers are. */
+  /** Called for a group that failed, before its writers are notified. */
   onFailed: (error: StoreError) => void = () => {}
   /** What the writer found; rejects when it cannot open the directory. */
   readonly opened: Promise<Opened>
@@ -46,7 +46,7 @@ export class WriterLink {
   readonly #sent = new Map<number, readonly PendingWrite[]>()
   readonly #calls = new Map<number, PendingCall>()
   #ids = 0
-  /** Set once the thread has ended, whatever for. */
+  /** Set once the thread has ended, for whatever reason. */
   #gone: StoreError | undefined
   #idle: (() => void)[] = []
 
@@ -59,7 +59,7 @@ export class WriterLink {
         else this.#receive(message)
       })
       const end = (cause: unknown) => {
-        const error = new StoreError('Failed', 'the thread that writes has ended', { cause })
+        const error = new StoreError('Failed', 'the writer thread has exited', { cause })
         reject(error)
         this.#end(error)
       }
@@ -88,7 +88,7 @@ export class WriterLink {
     await this.#call(id => ({ type: 'probe', id }))
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in progress. */
   async drain(): Promise<void> {
     this.#flush()
     while (this.#sent.size > 0) await new Promise<void>(resolve => this.#idle.push(resolve))
@@ -184,7 +184,7 @@ export class WriterLink {
     if (this.#gone) return
     this.#gone = error
     this.onFailed(error)
-    const unknown = new StoreError('UnknownOutcome', 'the thread that writes ended during the write', {
+    const unknown = new StoreError('UnknownOutcome', 'the writer thread exited during the write', {
       cause: error,
     })
     for (const group of this.#sent.values()) for (const { reject } of group) reject(unknown)

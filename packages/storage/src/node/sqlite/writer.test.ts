@@ -52,7 +52,7 @@ describe('a writer', () => {
     rmSync(directory, { recursive: true })
   })
 
-  /** From here on commits fail with an error code of SQLite. */
+  /** Commits fail with this SQLite error code from here on. */
   const failWith = (errcode: number) => {
     StatementSync.prototype.run = function (this: StatementSync, ...args: Parameters<typeof run>) {
       if (this.sourceSQL === 'COMMIT') throw Object.assign(new Error('database or disk is full'), { errcode })
@@ -60,7 +60,7 @@ describe('a writer', () => {
     } as typeof run
   }
 
-  it('goes on by itself after there was no space, from the revision that it was at', () => {
+  it('recovers by itself after running out of space, at its last revision', () => {
     assert.equal(outcomeOf(writer.commit([write(1)])), 2)
     failWith(13)
     assert.equal(outcomeOf(writer.commit([write(2)])), 'NoSpace')
@@ -71,14 +71,14 @@ describe('a writer', () => {
     assert.deepEqual(checkStore(directory).problems, [])
   })
 
-  it('does not know what became of a commit when the index of the log could not grow, and goes on', () => {
+  it('reports an unknown outcome when the index of the log could not grow, and continues', () => {
     failWith(4874)
     assert.equal(outcomeOf(writer.commit([write(1)])), 'UnknownOutcome')
     StatementSync.prototype.run = run
     assert.equal(outcomeOf(writer.commit([write(2)])), 2)
   })
 
-  it('takes no more writes after any other failure', () => {
+  it('rejects writes after any other failure', () => {
     failWith(1034)
     assert.equal(outcomeOf(writer.commit([write(1)])), 'UnknownOutcome')
     StatementSync.prototype.run = run

@@ -27,12 +27,12 @@ type Write = Extract<ToWriter, { type: 'write' }>
 
 /** About what a commit writes besides the values: index pages, and the rest of the pages that it touches. */
 const commitOverhead = 32 * 1024
-/** How far the window is exceeded before it is trimmed: trimming is a commit of its own. */
+/** How far the window is exceeded before it is trimmed: trimming is a separate commit. */
 const slack = 0.1
-/** How many changes one compaction step looks at. */
+/** How many changes one compaction step examines. */
 const compactionStep = 2000
 
-/** Commits groups of transactions, one after the other; the only one to change the database. Synchronous throughout. */
+/** Commits groups of transactions, one after the other; the only writer of the database. Synchronous throughout. */
 export class Writer {
   readonly #options: WriterOptions
   readonly #lock: Disposable
@@ -81,7 +81,7 @@ export class Writer {
     return { revision, compacted, expiries: this.#ledger.expiries() }
   }
 
-  /** Makes all of `writes` durable together. A reply for each, in order. */
+  /** Makes all of `writes` durable together. One reply for each, in order. */
   commit(writes: readonly Write[]): FromWriter[] {
     if (this.#failure) return writes.map(({ id }) => ({ type: 'failed', id, error: this.#failure! }))
     let committing = false
@@ -90,7 +90,7 @@ export class Writer {
       let bytes = 0
       const replies = writes.map(write => {
         bytes += write.buffer.byteLength
-        return this.#carryOut(write)
+        return this.#execute(write)
       })
       committing = true
       this.#end.run()
@@ -104,7 +104,7 @@ export class Writer {
     }
   }
 
-  /** Forgets history before `revision`. */
+  /** Compacts history before `revision`. */
   compact(id: number, revision: number): FromWriter {
     try {
       this.#compactTo(revision)
@@ -114,10 +114,10 @@ export class Writer {
     }
   }
 
-  /** Finds out by a write that changes nothing whether writes succeed again. */
+  /** Checks with a write that changes nothing whether writes succeed again. */
   probe(id: number): FromWriter {
     if (this.#failure) return { type: 'failed', id, error: this.#failure }
-    this.#makeRoom()
+    this.#checkpoint()
     try {
       this.#begin.run()
       writeMeta(this.#db, readMeta(this.#db))
@@ -128,7 +128,7 @@ export class Writer {
     }
   }
 
-  /** What can wait until the writes are acknowledged. The reply tells of compaction. */
+  /** Work that can wait until the writes are acknowledged. The reply reports compaction. */
   tidy(): FromWriter | undefined {
     if (this.#failure) return undefined
     try {
@@ -159,16 +159,16 @@ export class Writer {
     }
   }
 
-  /** Once all of the log is in the database, the next commit begins it anew. */
-  #makeRoom(): void {
+  /** Once the whole log is in the database, the next commit restarts it. */
+  #checkpoint(): void {
     try {
       this.#db.exec('PRAGMA wal_checkpoint(PASSIVE)')
     } catch {
-      // There is no room in the database either.
+      // There is no space in the database either.
     }
   }
 
-  #carryOut(write: Write): FromWriter {
+  #execute(write: Write): FromWriter {
     const input = new ByteReader(write.buffer)
     const out = new ByteWriter(256 + 64 * write.count)
     for (let left = write.count; left > 0; left--)
@@ -185,8 +185,8 @@ export class Writer {
   }
 
   /**
-   * For lack of space nothing was committed, and the next write is tried like any other. After any other failure nothing is
-   * written from here on: after a failed sync nobody knows what is on the disk. A commit that failed half-way may come back
+   * After running out of space nothing was committed, and the next write is tried as usual. After any other failure nothing is
+   * written any more: after a failed sync the state of the disk is unknown. A commit that failed half-way may reappear
    * when the store is opened again, so its outcome is unknown.
    */
   #fail(cause: unknown, committing: boolean): SerializedError {
@@ -194,7 +194,7 @@ export class Writer {
     const lasting: StoreErrorCode = code === 'Corrupt' ? 'Corrupt' : 'Failed'
     const failure: SerializedError = {
       code: lasting,
-      message: 'the store takes no more writes until it is opened again: a commit failed',
+      message: 'the store accepts no more writes until it is opened again: a commit failed',
       detail: message,
     }
     const lacksSpace = isNoSpace(cause)
@@ -223,7 +223,7 @@ export class Writer {
   }
 }
 
-/** How old and how large the history is, commit by commit, since the store was opened. */
+/** The age and size of history, commit by commit, since the store was opened. */
 class HistoryGauge {
   readonly #ledger: Ledger
   readonly #step: number
@@ -236,7 +236,7 @@ class HistoryGauge {
     this.#commits = [{ revision: ledger.revision, time: Date.now(), bytes: 0 }]
   }
 
-  /** Neighbours are counted as one, as long as a hundred of them make up the window. */
+  /** Neighbours are counted together, as long as a hundred of them make up the window. */
   note(revision: number, bytes: number): void {
     this.#bytes += bytes
     const time = Date.now()
@@ -249,7 +249,7 @@ class HistoryGauge {
     }
   }
 
-  /** The revision up to which history has fallen out of the window; 0 when it is not worth the effort yet. */
+  /** The revision up to which history is outside the window; 0 when trimming is not worth it yet. */
   excess(options: WriterOptions): number {
     const { historyRevisions, historyDuration, historyBytes } = options
     const { revision, compacted } = this.#ledger

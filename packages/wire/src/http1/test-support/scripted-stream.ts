@@ -1,13 +1,13 @@
 import { encodeText } from '@coxswain/kit'
 import type { ByteStream } from '../../byte-stream.ts'
 
-/** A peer that says its lines and closes, and notes what it hears. */
+/** A peer that sends its lines and closes, and records what it receives. */
 export interface ScriptedStream extends ByteStream {
   readonly heard: () => string
   readonly isDestroyed: () => boolean
 }
 
-/** `lines` are chunks; a promise among them is waited for. Without `stays` the peer closes after the last one. */
+/** `lines` are chunks; promises among them are awaited. Without `stays` the peer closes after the last one. */
 export function scriptStream(
   lines: readonly (string | Promise<unknown>)[],
   options: { readonly stays?: boolean } = {},

@@ -5,24 +5,26 @@ import { TransportError } from '../../errors.ts'
 import { http } from '../builtin-http.ts'
 import { connectSocks5 } from './socks5.ts'
 
+/** TLS settings of a client. */
 export interface ClientTls {
   /** PEM. Any certificate in it is a root, as in Go: an intermediate CA, or the server's own. @default the platform's */
   readonly ca?: string
   /** PEM: the client's certificate and its key. */
   readonly cert?: string
   readonly key?: string
-  /** The name to expect in the server's certificate, and to ask for. @default the host of the URL */
+  /** The server name for TLS. @default the host of the URL */
   readonly serverName?: string
-  /** Takes any certificate. @default false */
+  /** Accepts any certificate. @default false */
   readonly insecure?: boolean
 }
 
+/** Where and how to connect. */
 export interface ConnectOptions {
   readonly server: URL
   readonly tls: ClientTls
   /** `http://`, `https://` or `socks5://`, credentials in the URL. */
   readonly proxy?: URL
-  /** Milliseconds for everything until the connection can be used. */
+  /** Milliseconds until the connection must be usable. */
   readonly timeout: number
 }
 
@@ -95,8 +97,7 @@ function settle<S extends Socket>(
     }
     const onClose = () =>
       fail(new TransportError('ConnectFailed', `${where}: connection closed`, { sent: false }))
-    const onTimeout = () =>
-      fail(new TransportError('Timeout', `${where}: connecting took too long`, { sent: false }))
+    const onTimeout = () => fail(new TransportError('Timeout', `${where}: connect timeout`, { sent: false }))
     if (deadline.aborted) {
       onTimeout()
       return
@@ -120,7 +121,9 @@ async function connectThrough(
     return connectSocks5(socket, { host, port, username: proxy.username, password: proxy.password }, deadline)
   }
   if (proxy.protocol !== 'http:' && proxy.protocol !== 'https:') {
-    throw new TransportError('ConnectFailed', `unknown kind of proxy: ${proxy.protocol}`, { sent: false })
+    throw new TransportError('ConnectFailed', `unsupported proxy protocol: ${proxy.protocol}`, {
+      sent: false,
+    })
   }
   return connectTunnel(proxy, host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, deadline)
 }

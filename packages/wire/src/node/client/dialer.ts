@@ -6,19 +6,20 @@ import type { ByteStream } from '../../byte-stream.ts'
 import { TransportError } from '../../errors.ts'
 import { type ClientTls, connect } from './connect.ts'
 
-/** Milliseconds until a connection can be used, TLS included. */
+/** Milliseconds until a connection must be usable, TLS included. */
 const connectTimeout = 30_000
 
-/** Opens connections that are nothing but bytes. */
+/** Opens plain byte connections. */
 export interface SocketDialer {
-  /** The addresses of a host name; of an address, itself. Rejects with `ConnectFailed` when there are none. */
+  /** The addresses of a host name; an address resolves to itself. Rejects with `ConnectFailed` when there are none. */
   lookup(host: string): Promise<readonly string[]>
   /** Rejects with a `TransportError`. */
   connect(host: string, port: number, tls?: ClientTls): Promise<ByteStream>
-  /** TLS, in the client's role, on a connection that is there already; it belongs to the new one. */
+  /** Starts TLS, as the client, on an existing connection, which then belongs to the new one. */
   secure(stream: ByteStream, tls: ClientTls): Promise<ByteStream>
 }
 
+/** Dials with TCP sockets. */
 export const socketDialer: SocketDialer = {
   async lookup(host) {
     if (isIP(host)) return [host]
@@ -64,7 +65,7 @@ export const socketDialer: SocketDialer = {
 }
 
 export function toByteStream(socket: Duplex): ByteStream {
-  socket.on('error', () => {}) // whoever reads its data is told
+  socket.on('error', () => {}) // the reader gets the error
   return {
     data: socket,
     async write(chunk) {

@@ -6,10 +6,11 @@ import { type ClientTls, type ConnectOptions, connect } from './connect.ts'
 import { Http1Exchange } from './http1-exchange.ts'
 import { Http2Connection, type KeepAlive } from './http2-session.ts'
 
+/** Options of {@link createHttpTransport}. */
 export interface HttpTransportOptions {
-  /** `https://host:6443`, or `http://127.0.0.1:8001` for `kubectl proxy`. A path is put in front of every request's. */
+  /** `https://host:6443`, or `http://127.0.0.1:8001` for `kubectl proxy`. A path is prepended to every request's. */
   readonly server: string
-  /** Asked for again at every new connection when it is a function, so that credentials may rotate. */
+  /** A function is called for every new connection, so that credentials may rotate. */
   readonly tls?: ClientTls | (() => Promise<ClientTls>)
   /** `http://`, `https://` or `socks5://`. */
   readonly proxy?: string
@@ -17,31 +18,32 @@ export interface HttpTransportOptions {
   readonly timeouts?: {
     /** Until a connection can be used: name, TCP, proxy, TLS. @default 30000 */
     readonly connect?: number
-    /** Silence after which a busy HTTP/2 connection is pinged. @default 30000 */
+    /** Idle time after which a busy HTTP/2 connection is pinged. @default 30000 */
     readonly pingAfter?: number
     /** @default 15000 */
     readonly ping?: number
     /** How long a connection without requests is kept. @default 90000 */
     readonly idle?: number
   }
-  /** Connections at the same time. HTTP/2 opens a second one only when the first is full. @default 256 */
+  /** The maximum number of connections. HTTP/2 opens a second one only when the first is full. @default 256 */
   readonly maxConnections?: number
-  /** @default true, where the server offers it */
+  /** @default true, if the server offers it */
   readonly http2?: boolean
 }
 
+/** A transport over HTTP whose credentials can be renewed. */
 export interface HttpTransport extends Transport {
-  /** Requests from now on use new connections; those under way end on the old ones. */
+  /** Later requests use new connections; requests in flight finish on the old ones. */
   reset(): void
 }
 
-/** How often a request that the server certainly has not seen is sent again. */
+/** How often a request that the server certainly has not seen is retried. */
 const resends = 3
 
 /**
- * Requests over sockets. HTTP/2 where the server offers it, so that any number of watches share a connection; else
- * HTTP/1.1. Connections are opened when needed, checked for life, and replaced when they break; nothing is retried that
- * the server may have seen.
+ * Requests over sockets. HTTP/2 if the server offers it, so that any number of watches share a connection; otherwise
+ * HTTP/1.1. Connections are opened when needed, pinged, and replaced when they break; a request that
+ * the server may have seen is never retried.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { timeouts = {}, maxConnections = 256, http2 = true } = options
@@ -56,7 +58,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   }
   const sessions = new Set<Http2Connection>()
   let http1: Http1Exchange | undefined
-  /** The connection attempt that requests without a connection wait for. */
+  /** The pending connection attempt that requests without a connection wait for. */
   let connecting: Promise<void> | undefined
   let closed = false
   const closedError = () => new TransportError('Closed', 'the transport is closed', { sent: false })
@@ -108,7 +110,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     else sessions.add(connection)
   }
 
-  /** A connection with room. When all are full and there may be no more, the one with the fewest requests. */
+  /** A connection with capacity. When all are full at the limit, the one with the fewest requests. */
   const pick = (): Http2Connection | Http1Exchange | undefined => {
     if (http1) return http1
     let best: Http2Connection | undefined
@@ -135,7 +137,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       if (closed) throw closedError()
       signal.throwIfAborted()
       try {
-        return await connection.send(message) // nothing is awaited since `pick`: there is still room
+        return await connection.send(message) // nothing is awaited since `pick`: there is still capacity
       } catch (error) {
         const unseen = isTransportError(error, 'ConnectionLost') && !error.sent
         if (!unseen || attempt >= resends || signal.aborted) throw error

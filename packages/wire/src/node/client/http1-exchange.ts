@@ -10,12 +10,12 @@ export interface Http1Options {
   readonly server: URL
   /** Opens a connection, TLS included. */
   readonly open: () => Promise<Socket>
-  /** Connections at the same time; requests beyond wait. */
+  /** The maximum number of connections; further requests wait. */
   readonly maxConnections: number
   readonly idle: number
 }
 
-/** HTTP/1.1 with kept-alive connections, each opened by `open`. */
+/** HTTP/1.1 with keep-alive connections, each opened by `open`. */
 export class Http1Exchange {
   readonly #server: URL
   readonly #agent: Agent
@@ -26,7 +26,7 @@ export class Http1Exchange {
       keepAlive: true,
       maxSockets: options.maxConnections,
       maxFreeSockets: 16,
-      timeout: options.idle / 2, // sooner than the server, or a request may meet its closing
+      timeout: options.idle / 2, // sooner than the server, so that a request does not race with its close
       scheduling: 'lifo',
     })
     agent.createConnection = (_options, callback) => {
@@ -74,13 +74,13 @@ export class Http1Exchange {
       })
       call.on('close', () => {
         signal.removeEventListener('abort', onAbort)
-        reject(reason()) // without effect once there was an answer
+        reject(reason()) // no effect once there was a response
       })
       call.end(body)
     })
   }
 
-  /** Closes connections that nobody uses, with `force` all of them. */
+  /** Closes idle connections, with `force` all of them. */
   close(force: boolean): void {
     if (force) this.#agent.destroy()
     for (const sockets of Object.values(this.#agent.freeSockets)) {
@@ -94,10 +94,10 @@ function reasonOf(call: ClientRequest, { signal, method }: WireRequest, cause: E
   if (isTransportError(cause)) return cause
   const code = (cause as NodeJS.ErrnoException | undefined)?.code
   if (code?.startsWith('HPE_')) {
-    return new TransportError('BadMessage', `the answer is not HTTP: ${cause?.message}`, { cause })
+    return new TransportError('BadMessage', `the response is not HTTP: ${cause?.message}`, { cause })
   }
-  // Most likely a kept connection that the server closed just then. Only a read may rely on that.
+  // Most likely a keep-alive connection that the server just closed. Only reads may rely on that.
   const sent = !(call.reusedSocket && code === 'ECONNRESET' && (method === 'GET' || method === 'HEAD'))
-  const message = `the connection went away${cause ? `: ${cause.message}` : ''}`
+  const message = `the connection was lost${cause ? `: ${cause.message}` : ''}`
   return new TransportError('ConnectionLost', message, { ...(cause && { cause }), sent })
 }

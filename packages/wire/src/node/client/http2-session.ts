@@ -10,19 +10,19 @@ import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../../message.ts'
 import { StreamBody } from './stream-body.ts'
 
-/** Signs of life, in milliseconds. */
+/** Ping settings, in milliseconds. */
 export interface KeepAlive {
-  /** A connection with requests on it that is silent for so long is asked for a sign of life. */
+  /** A busy connection that is silent for this long is pinged. */
   readonly pingAfter: number
-  /** How long that may take. */
+  /** The ping timeout. */
   readonly pingTimeout: number
-  /** A connection without requests is closed after so long. */
+  /** A connection without requests is closed after this time. */
   readonly idle: number
 }
 
 const { NGHTTP2_CANCEL, NGHTTP2_REFUSED_STREAM, NGHTTP2_NO_ERROR } = constants
 
-/** As Go's transport: a stream that nobody reads holds this much, and cannot stop the others. */
+/** As Go's transport: an unread stream buffers this much, and cannot block the others. */
 const streamWindow = 4 * 1024 ** 2
 const connectionWindow = 1024 ** 3
 
@@ -55,7 +55,7 @@ export class Http2Connection {
       this.#goingAway = true
     })
     session.on('error', cause => {
-      this.#failure ??= new TransportError('ConnectionLost', `the connection broke: ${cause.message}`, {
+      this.#failure ??= new TransportError('ConnectionLost', `the connection failed: ${cause.message}`, {
         cause,
       })
     })
@@ -71,25 +71,27 @@ export class Http2Connection {
     return !this.#goingAway && !this.#failure && !this.#session.closed && !this.#session.destroyed
   }
 
-  /** Requests under way. */
+  /** Requests in flight. */
   get open(): number {
     return this.#open
   }
 
-  /** How many requests the server takes at the same time. */
+  /** How many concurrent requests the server allows. */
   get capacity(): number {
     return this.#session.remoteSettings?.maxConcurrentStreams ?? 100
   }
 
   /**
-   * Resolves when the server has said how many requests it takes; rejects when it does not within `timeout`, or closes
-   * the connection. From then on the connection keeps the process alive only while there are requests on it.
+   * Resolves when the server has sent its SETTINGS; rejects when it does not within `timeout`, or closes
+   * the connection. From then on the connection keeps the process alive only while it has requests.
    */
   ready(timeout: number): Promise<void> {
     const session = this.#session
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        this.fail(new TransportError('Timeout', 'the server does not begin to speak HTTP/2', { sent: false }))
+        this.fail(
+          new TransportError('Timeout', 'the server did not send its HTTP/2 settings', { sent: false }),
+        )
       }, timeout)
       const onSettings = () => {
         clearTimeout(timer)
@@ -128,7 +130,7 @@ export class Http2Connection {
       signal.addEventListener('abort', onAbort, { once: true })
       stream.on('response', headers => {
         const reason = () => this.#reasonOf(stream, signal, failure)
-        // A stream that was reset, or lost its connection, ends like a complete one but for its code.
+        // A stream that was reset, or lost its connection, ends like a complete one except for its code.
         const truncated = () => (stream.rstCode === NGHTTP2_NO_ERROR && !this.#failure ? undefined : reason())
         const source = { stream, cancel: onAbort, truncated, reason }
         resolve({
@@ -143,13 +145,13 @@ export class Http2Connection {
       stream.on('close', () => {
         signal.removeEventListener('abort', onAbort)
         if (--this.#open === 0) this.#session.unref()
-        reject(this.#reasonOf(stream, signal, failure)) // without effect once there was an answer
+        reject(this.#reasonOf(stream, signal, failure)) // no effect once there was a response
       })
       if (body !== undefined) stream.end(body)
     })
   }
 
-  /** Lets requests under way end, or not. */
+  /** Lets requests in flight finish, or not. */
   close(force: boolean): void {
     if (force) this.#session.destroy()
     else this.#session.close()
@@ -175,17 +177,17 @@ export class Http2Connection {
   #reasonOf(stream: ClientHttp2Stream, signal: AbortSignal, cause: Error | undefined): unknown {
     if (signal.aborted) return signal.reason
     if (stream.rstCode === NGHTTP2_REFUSED_STREAM || isUnprocessed(cause)) {
-      return new TransportError('ConnectionLost', 'the server did not take the request', {
+      return new TransportError('ConnectionLost', 'the server did not accept the request', {
         cause,
         sent: false,
       })
     }
     if (this.#failure) return this.#failure
     const how = stream.rstCode === NGHTTP2_NO_ERROR ? '' : ` (HTTP/2 error ${stream.rstCode})`
-    return new TransportError('ConnectionLost', `the connection went away${how}`, cause ? { cause } : {})
+    return new TransportError('ConnectionLost', `the connection was lost${how}`, cause ? { cause } : {})
   }
 
-  /** Asks for a sign of life when a busy connection is silent, closes one that has nothing to do. */
+  /** Pings a silent busy connection, closes an idle one. */
   #beat(socket: Socket): void {
     const now = performance.now()
     const seen = socket.bytesRead
@@ -201,7 +203,7 @@ export class Http2Connection {
     }
     if (quiet < this.#keepAlive.pingAfter || this.#pong) return
     this.#pong = setTimeout(() => {
-      this.fail(new TransportError('ConnectionLost', 'the server gives no sign of life'))
+      this.fail(new TransportError('ConnectionLost', 'the server did not answer a ping'))
     }, this.#keepAlive.pingTimeout)
     const answered = () => {
       clearTimeout(this.#pong)
@@ -212,7 +214,7 @@ export class Http2Connection {
   }
 }
 
-/** The server's GOAWAY said that it has not looked at this request. */
+/** The server's GOAWAY says that it has not processed this request. */
 function isUnprocessed(error: Error | undefined): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code
   return code === 'ERR_HTTP2_GOAWAY_SESSION'

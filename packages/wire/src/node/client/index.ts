@@ -1,5 +1,5 @@
 /**
- * The client's side of sockets alone: its own entry point, so that programs which serve nothing load no server.
+ * The client's side of sockets alone: a separate entry point, so that programs which serve nothing load no server.
  * @module
  */
 export { acceptKey } from './accept-key.ts'

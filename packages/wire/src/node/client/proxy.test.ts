@@ -52,7 +52,7 @@ async function send(proxy: string): Promise<string> {
 }
 
 describe('an HTTP proxy', () => {
-  it('is asked for a tunnel, with its password, and its refusal is reported', async () => {
+  it('opens a tunnel, with credentials, and its rejection is reported', async () => {
     const asked: string[] = []
     const proxy = createHttpServer()
     proxy.on('connect', (message, socket: Socket) => {
@@ -79,7 +79,7 @@ describe('an HTTP proxy', () => {
 })
 
 describe('a SOCKS5 proxy', () => {
-  /** Speaks SOCKS5 byte by byte, so that the client has to put pieces together. */
+  /** Speaks SOCKS5 byte by byte, so that the client has to reassemble messages. */
   const startSocks = async (withPassword: boolean) => {
     const targets: string[] = []
     const proxy = createServer(async socket => {
@@ -130,7 +130,7 @@ describe('a SOCKS5 proxy', () => {
     }
   })
 
-  it('that says nothing is given up', async () => {
+  it('that does not respond times out', async () => {
     const silent = createServer(socket => {
       sockets.add(socket)
     })

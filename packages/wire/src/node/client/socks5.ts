@@ -12,7 +12,7 @@ export interface Socks5Target {
 const noCredentials = 0
 const userAndPassword = 2
 
-/** Asks a SOCKS5 proxy (RFC 1928, RFC 1929) for a connection; names are resolved by the proxy. */
+/** Requests a connection from a SOCKS5 proxy (RFC 1928, RFC 1929); the proxy resolves names. */
 export async function connectSocks5(
   socket: Socket,
   target: Socks5Target,
@@ -60,7 +60,7 @@ function refused(message: string): TransportError {
   return new TransportError('ConnectFailed', `SOCKS proxy: ${message}`, { sent: false })
 }
 
-/** Reads exact numbers of bytes off a socket and puts back what it read too much. */
+/** Reads exact numbers of bytes from a socket and unshifts the rest. */
 class ByteReader {
   readonly #socket: Socket
   readonly #deadline: AbortSignal
@@ -82,7 +82,7 @@ class ByteReader {
   async read(length: number): Promise<Buffer> {
     while (this.#held.length < length) {
       if (this.#deadline.aborted) {
-        throw new TransportError('Timeout', 'SOCKS proxy: connecting took too long', { sent: false })
+        throw new TransportError('Timeout', 'SOCKS proxy: connect timeout', { sent: false })
       }
       if (this.#socket.destroyed) throw refused('it closed the connection')
       await new Promise<void>(resolve => {

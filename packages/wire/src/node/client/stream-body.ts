@@ -1,22 +1,22 @@
 import type { Readable } from 'node:stream'
 
-/** Bytes that may wait for a reader before the sender is told to pause. */
+/** Bytes that are buffered for a reader before the sender has to pause. */
 const highWater = 256 * 1024
 
-/** What the body of an answer needs to know about the stream it comes from. */
+/** What the body of a response needs to know about its stream. */
 export interface BodySource {
   readonly stream: Readable
-  /** Breaks the exchange off; called when the reader leaves early. */
+  /** Aborts the exchange; called when the reader leaves early. */
   readonly cancel: () => void
-  /** At the stream's end: why it came before its time; undefined when the body is complete. */
+  /** At the stream's end: why it ended early; undefined when the body is complete. */
   readonly truncated: () => unknown
-  /** Why the stream broke. */
+  /** Why the stream failed. */
   readonly reason: () => unknown
 }
 
 /**
- * A readable stream as chunks, without the cost of Node's own iterator: what has arrived is taken without waiting.
- * What arrived before a failure is read first, then the failure is thrown.
+ * A readable stream as chunks, without the cost of Node's own iterator: buffered chunks are taken without waiting.
+ * Chunks that arrived before a failure are read first, then the failure is thrown.
  */
 export class StreamBody implements AsyncIterableIterator<Uint8Array> {
   readonly #source: BodySource

@@ -1,6 +1,6 @@
 /**
- * The bytes of request bodies that are in memory, over all connections. An owner holds at most as much as is left free:
- * one alone gets half, n who all want everything get a share of n + 1 each, and there is always room for one more.
+ * The bytes of request bodies in memory, over all connections. An owner holds at most as much as is left free:
+ * a single one gets half, n greedy ones get a share of 1/(n + 1) each, and there is always space for one more.
  */
 export class BodyBudget {
   readonly #limit: number
@@ -15,7 +15,7 @@ export class BodyBudget {
     return this.#used
   }
 
-  /** False when there is no room; nothing is taken then. */
+  /** False when there is no space; nothing is taken then. */
   take(owner: string, bytes: number): boolean {
     const held = (this.#held.get(owner) ?? 0) + bytes
     if (held > this.#limit - this.#used - bytes) return false

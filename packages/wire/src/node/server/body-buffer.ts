@@ -3,20 +3,20 @@ import type { BodyBudget } from './body-budget.ts'
 
 export interface BodyBufferOptions {
   readonly budget: BodyBudget
-  /** Whom the bytes are counted for. */
+  /** The owner that the bytes are counted for. */
   readonly owner: string
   /** Longest body. */
   readonly limit: number
-  /** How long the client says that it is. */
+  /** The Content-Length, if the client sent one. */
   readonly declared: number | undefined
 }
 
-/** At least this much is added at a time. */
+/** The minimum growth. */
 const least = 16 * 1024
 
 /**
- * A body as it comes, in one piece that grows. A list of chunks would cost an object for each, and a client may send a
- * byte at a time; a chunk may also be a small part of the buffer that it was read into, which it would keep.
+ * A body as it arrives, in one growing buffer. A list of chunks would cost an object for each, and a client may send a
+ * byte at a time; a chunk may also be a small part of the buffer that it was read into, which it would keep alive.
  */
 export class BodyBuffer {
   readonly #options: BodyBufferOptions
@@ -29,7 +29,7 @@ export class BodyBuffer {
     this.#options = options
   }
 
-  /** Says why when the chunk cannot be kept. */
+  /** Returns the reason when the chunk cannot be kept. */
   add(chunk: Uint8Array): BodyRefusal | undefined {
     const length = this.#length + chunk.length
     if (length > this.#options.limit) return 'too large'
@@ -44,12 +44,12 @@ export class BodyBuffer {
     return undefined
   }
 
-  /** The whole; to be released all the same. */
+  /** The whole body; it still has to be released. */
   get bytes(): Uint8Array {
     return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length)
   }
 
-  /** To be called when nobody uses the bytes any more. */
+  /** To be called when the bytes are no longer used. */
   release(): void {
     this.#options.budget.give(this.#options.owner, this.#charged)
     this.#charged = 0

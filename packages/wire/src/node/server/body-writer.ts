@@ -3,24 +3,24 @@ import { isPushStream, type PushStream } from '../../push-stream.ts'
 import type { Deadline, Deadlines } from './deadlines.ts'
 import { addToTurn, type TurnBatch } from './turn-batch.ts'
 
-/** Where the bytes of an answer go: an HTTP/2 stream, or an HTTP/1.1 response with its framing. */
+/** The destination of a response body: an HTTP/2 stream, or an HTTP/1.1 response with its framing. */
 export interface Sink {
   /** False when the peer should read first. */
   write(chunk: Uint8Array): boolean
-  /** Calls back once, when there is room again or the sink is closed. */
+  /** Calls back once, when more can be written or the sink is closed. */
   onRoom(callback: () => void): void
   /** Calls back once, when the sink is closed. */
   onClose(callback: () => void): void
   end(): void
-  /** Breaks off, so that the client sees that something is missing. */
+  /** Aborts, so that the client sees that the body is incomplete. */
   destroy(): void
   readonly closed: boolean
 }
 
-/** Pieces are copied together into writes of about this size: the list of 10,000 objects is not 10,000 writes. */
+/** Chunks are joined to writes of about this size: a list of 10,000 objects is not 10,000 writes. */
 const writeSize = 64 * 1024
 
-/** Writes the pieces in order, waiting whenever the client is slower than we are. */
+/** Writes the chunks in order, waiting whenever the client is slower. */
 export async function writePieces(
   sink: Sink,
   pieces: readonly Uint8Array[],
@@ -48,7 +48,7 @@ export async function writePieces(
   sink.end()
 }
 
-/** Sends chunks as they come. Resolves when the body has ended or the client has gone; never rejects. */
+/** Sends chunks as they arrive. Resolves when the body has ended or the client has disconnected; never rejects. */
 export async function writeStream(
   sink: Sink,
   body: AsyncIterable<Uint8Array>,
@@ -71,8 +71,8 @@ export async function writeStream(
 }
 
 /**
- * Sends the chunks of a turn as one write: a burst of events is not a burst of frames. Streams that get the same chunks
- * share the bytes they are joined to.
+ * Sends the chunks of a turn as one write: a burst of events is not a burst of frames. Streams with the same chunks
+ * share the joined bytes.
  */
 function writePushed(sink: Sink, body: PushStream, { deadlines, timeout }: StallGuard): Promise<void> {
   return new Promise(resolve => {
@@ -130,13 +130,13 @@ async function put(sink: Sink, chunk: Uint8Array, stall: StallGuard): Promise<bo
   return sink.write(chunk) || room(sink, stall)
 }
 
-/** Ends clients that do not read. */
+/** Ends connections of clients that do not read. */
 export interface StallGuard {
   readonly deadlines: Deadlines
   readonly timeout: number
 }
 
-/** Resolves with whether there is still somebody to write to. */
+/** Resolves with whether the client is still connected. */
 async function room(sink: Sink, { deadlines, timeout }: StallGuard): Promise<boolean> {
   const deadline: Deadline = { expire: () => sink.destroy() }
   deadlines.set(deadline, timeout)
@@ -145,7 +145,7 @@ async function room(sink: Sink, { deadlines, timeout }: StallGuard): Promise<boo
   return !sink.closed
 }
 
-/** How many bytes a body that is not a stream has. */
+/** The length of a body that is not a stream. */
 export function bodyLength(body: Exclude<WireBody, AsyncIterable<Uint8Array>>): number {
   if (body instanceof Uint8Array) return body.length
   let length = 0

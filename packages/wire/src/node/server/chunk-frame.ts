@@ -5,8 +5,8 @@ let lastChunk: Uint8Array | undefined
 let lastFrame: Buffer | undefined
 
 /**
- * The chunk with its HTTP/1.1 chunked framing around it. The same bytes are framed once however many connections they
- * go to one after the other. Undefined when the chunk is too long to copy.
+ * The chunk with HTTP/1.1 chunked framing. The same bytes are framed once, however many connections they
+ * are sent to in a row. Undefined when the chunk is too long to copy.
  */
 export function frameChunk(chunk: Uint8Array): Buffer | undefined {
   if (chunk === lastChunk) return lastFrame

@@ -27,7 +27,7 @@ describe('a client certificate with a wrong signature', () => {
       maxVersion: version,
     }
 
-    it(`is for the handler to refuse (${version})`, async () => {
+    it(`is rejected by the handler, not by TLS (${version})`, async () => {
       await using server = await serve({
         handler: async ({ peer, peerError }) => ({
           status: peer ? 200 : 401,

@@ -1,13 +1,13 @@
-/** Something that has to happen in time, or is ended. */
+/** Something that has to finish in time, or is ended. */
 export interface Deadline {
-  /** Called once, unless forgotten before. */
+  /** Called once, unless removed before. */
   expire(): void
 }
 
 const tick = 1000
 
 /**
- * Deadlines that are nearly always met: setting and forgetting one is a map operation, and they are looked through once
+ * Deadlines that are nearly always met: setting and removing one is a map operation, and they are checked once
  * a second. One may expire up to two seconds late.
  */
 export class Deadlines implements Disposable {

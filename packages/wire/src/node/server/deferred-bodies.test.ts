@@ -12,7 +12,7 @@ import { type ServeOptions, serve } from './serve.ts'
 const { server: pair, ca } = createTestCertificates()
 const encoder = new TextEncoder()
 
-/** Reads bodies of `/read`, and refuses all others by their headers. */
+/** Receives bodies of `/read`, and rejects all other requests by their headers. */
 const reading: Handler = async request => {
   if (request.path !== '/read') return { status: 401, headers: {}, body: encoder.encode('who are you?') }
   const body = await request.receiveBody?.('me')
@@ -39,13 +39,13 @@ async function hear(socket: Socket & { heard: string }, pattern: RegExp): Promis
   }
 }
 
-/** Unlike `once`, does not mind how it closes. */
+/** Unlike `once`, resolves however it closes. */
 const closed = (socket: Socket) => new Promise<void>(resolve => socket.on('close', () => resolve()))
 
 const post = (path: string, rest: string) => `POST ${path} HTTP/1.1\r\nHost: a\r\n${rest}`
 
-describe('bodies that the handler reads', () => {
-  it('come whole, chunked or not, and the connection goes on', async () => {
+describe('bodies that the handler receives', () => {
+  it('arrive complete, chunked or not, and the connection continues', async () => {
     await using server = await open()
     const socket = dial(server.port)
     socket.write(post('/read', `Content-Length: 5\r\n\r\nhello`))
@@ -61,14 +61,14 @@ describe('bodies that the handler reads', () => {
     socket.destroy()
   })
 
-  it('are not read where the headers are enough to refuse', async () => {
+  it('are not read where the headers are enough to reject', async () => {
     await using server = await open()
     const socket = dial(server.port)
     const long = 3 * 1024 ** 2
     socket.write(post('/other', `Content-Length: ${long}\r\n\r\n`))
-    // The answer is there before the body is.
+    // The response arrives before the body does.
     await hear(socket, /^HTTP\/1\.1 401 .*who are you\?$/s)
-    // What comes in the end may be a little more than the client thought: the connection goes on.
+    // The body may exceed what the client announced a little: the connection continues.
     const next = dial(server.port)
     next.write(post('/other', `Content-Length: 1000\r\n\r\n${'x'.repeat(1000)}`))
     await hear(next, /who are you\?$/)
@@ -76,13 +76,13 @@ describe('bodies that the handler reads', () => {
     next.write(post('/read', 'Content-Length: 1\r\n\r\nx'))
     await hear(next, /\r\n\r\n1$/)
     next.destroy()
-    // A body that goes on and on is not read to its end.
+    // An endless body is not read to its end.
     const closing = closed(socket)
     socket.write(Buffer.alloc(long - 1))
     await closing
   })
 
-  it('are asked for only then, where the client waits to be told', async () => {
+  it('are requested only then, when the client waits for 100 Continue', async () => {
     await using server = await open()
     const socket = dial(server.port)
     socket.write(post('/read', 'Content-Length: 5\r\nExpect: 100-continue\r\n\r\n'))
@@ -112,7 +112,7 @@ describe('bodies that the handler reads', () => {
     socket.destroy()
   })
 
-  it('that never end hold nobody up, and are given up in time', async () => {
+  it('that never end hold up no other request, and time out', async () => {
     const failure = Promise.withResolvers<{ error: unknown; aborted: boolean }>()
     await using server = await open({
       limits: { bodyTimeout: 500 },
@@ -134,12 +134,12 @@ describe('bodies that the handler reads', () => {
     await closed(slow)
     clearInterval(timer)
     const { error, aborted } = await failure.promise
-    assert.match(String(error), /the client has gone/)
-    assert.ok(aborted, 'the handler can tell that nobody waits for an answer')
+    assert.match(String(error), /the client has disconnected/)
+    assert.ok(aborted, 'the handler sees that the client has disconnected')
     other.destroy()
   })
 
-  it('come over HTTP/2, and those that are refused are not waited for', async () => {
+  it('arrive over HTTP/2, and rejected ones are not waited for', async () => {
     await using server = await open({ tls: { cert: pair.certificate, key: pair.key } })
     const session = connectHttp2(server.url, { ca: ca.certificate })
     session.on('error', () => {})
@@ -184,7 +184,7 @@ describe('bodies that the handler reads', () => {
       second.write(post(path, body))
       await hear(second, new RegExp(`\r\n\r\n${answer}$`))
     }
-    // Whoever holds as much as is left gets no more; others do.
+    // An owner that holds as much as is left gets no more; others do.
     do await ask('/try?0', '(?:taken|no room)')
     while (!second.heard.endsWith('no room'))
     await ask('/try?1', 'taken')
@@ -195,7 +195,7 @@ describe('bodies that the handler reads', () => {
     second.destroy()
   })
 
-  it('of handlers that do not read them share it too', async () => {
+  it('of handlers that do not receive them share it too', async () => {
     const handler: Handler = async ({ body }) => ({
       status: 200,
       headers: {},
@@ -246,7 +246,7 @@ describe('a body buffer', () => {
     assert.equal(budget.used, 0)
   })
 
-  it('takes no more than was announced, and no more than the limit', () => {
+  it('accepts no more than was announced, and no more than the limit', () => {
     const budget = new BodyBudget(100 * 1024 ** 2)
     const buffer = new BodyBuffer({ ...options, limit: 100, declared: 50, budget })
     for (let i = 0; i < 50; i++) buffer.add(new Uint8Array(1).fill(i))

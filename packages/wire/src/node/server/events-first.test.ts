@@ -11,12 +11,12 @@ const encoder = new TextEncoder()
 const rounds = 20
 const atOnce = 10
 
-/** Every POST is told to whoever watches, then answered. */
+/** Every POST is sent to all watchers, then answered. */
 function createNews(): { readonly handler: Handler; readonly watch: PushStream } {
   const watch = new PushStream({ limit: 1_000_000, onLeave: () => {} })
   const handler: Handler = async ({ method, path }) => {
     if (method === 'GET') return { status: 200, headers: {}, body: watch }
-    // Others are served meanwhile: writes of one group are told and answered in one turn.
+    // Other requests are served meanwhile: writes of one group are delivered and answered in one turn.
     await new Promise(setImmediate)
     watch.push(encoder.encode(`${path}\n`))
     return { status: 201, headers: {}, body: encoder.encode('made') }
@@ -38,7 +38,7 @@ async function open(handler: Handler) {
 }
 
 describe('on one connection', () => {
-  it('an answer comes after the watch events that the request has caused', async () => {
+  it('a response comes after the watch events that the request caused', async () => {
     const { handler } = createNews()
     await using opened = await open(handler)
     const { session } = opened
@@ -60,7 +60,7 @@ describe('on one connection', () => {
     assert.deepEqual(overtaken, [])
   })
 
-  it('an answer comes to a client that does not read its watch', async () => {
+  it('a response reaches a client that does not read its watch', async () => {
     const { handler, watch } = createNews()
     await using opened = await open(handler)
     const { session } = opened

@@ -1,20 +1,20 @@
 /**
- * The answer to a write follows the watch events that the write has caused when both go out on one connection: a controller that is told
- * of its own write before it is told that it has succeeded need not wait for its cache. Node sends one chunk of a stream after the
- * other, each when the socket has taken the one before, while answers are streams of their own and would overtake.
+ * The response to a write follows the watch events that the write caused when both are sent on one connection: a controller that sees
+ * its own write before the response need not wait for its cache. Node sends the chunks of a stream one after the
+ * other, each when the socket has accepted the one before, while responses are separate streams and would overtake.
  */
 export class EventsFirst {
-  /** Chunks of streamed bodies that the socket has not taken. */
+  /** Chunks of streamed bodies that the socket has not accepted yet. */
   #pending = 0
   #waiting: (() => void)[] = []
 
-  /** A chunk is on its way; to be called back when the socket has taken it. */
+  /** Records a chunk in flight; call the result when the socket has accepted it. */
   sent(): () => void {
     this.#pending++
     return this.#taken
   }
 
-  /** Calls back at once when nothing is on its way, and never much later: a client that does not read its watch gets answers all the same. */
+  /** Calls back at once when nothing is in flight, and never much later: a client that does not read its watch still gets responses. */
   after(callback: () => void): void {
     if (this.#pending === 0) {
       callback()

@@ -16,25 +16,25 @@ import {
 } from './received-request.ts'
 import { noRoom, type ServerCore } from './server-core.ts'
 
-/** How long, and how much of, the rest of a body that nobody wants is read, so that the client gets to read the answer. */
+/** How long, and how many bytes of, an unwanted body are read, so that the client gets to read the response. */
 const lingerMs = 2000
 const lingerBytes = 256 * 1024
 
-/** An HTTP/1.1 request on its way to its answer. */
+/** An HTTP/1.1 request in progress. */
 interface Exchange {
   readonly message: IncomingMessage
   readonly response: ServerResponse
-  /** Sends the client on that waits for a "100 Continue"; undefined when none does any more. */
+  /** Sends the "100 Continue" that a client waits for; undefined when none does any more. */
   goOn: (() => void) | undefined
-  /** Whether there is (more of) a body that was not read. */
+  /** Whether (part of) the body was not read. */
   isUnread: boolean
-  /** The body, where it is passed on as it comes. */
+  /** The body, if it is passed through as a stream. */
   passed?: StreamBody
-  /** Gives back what the body holds; undefined once the request was answered. */
+  /** Releases the body's memory; undefined once the request was answered. */
   release: (() => void) | undefined
 }
 
-/** Answers one HTTP/1.1 request. `expectsContinue` when its client keeps the body until it is told to go on. */
+/** Answers one HTTP/1.1 request. `expectsContinue` when its client waits for a "100 Continue" before it sends the body. */
 export function answerHttp1(
   core: ServerCore,
   connection: ConnectionInfo,
@@ -72,7 +72,7 @@ export function answerHttp1(
   exchange.isUnread = true
   const receive = async (owner: string) => {
     const length = declared === undefined ? undefined : Number(declared)
-    // A body that would be refused stays where it is.
+    // A body that would be rejected is not read.
     if (!(length! > core.limits.bodyBytes)) sendOn(exchange)
     const { result, release } = await receiveBody(core, sourceOf(message, length), owner)
     if (exchange.release) exchange.release = release
@@ -89,7 +89,7 @@ export function answerHttp1(
   } else {
     receive(connection.remoteAddress).then(
       result => (result === 'no room' ? send(core, exchange, noRoom) : begin(result)),
-      () => {}, // the client has gone
+      () => {}, // the client has disconnected
     )
   }
 }
@@ -133,7 +133,7 @@ function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undef
     response.end('500 Internal Server Error')
     return
   }
-  // A client that was not told to go on may send its body all the same, or the next request: nobody could tell which.
+  // A client that did not get "100 Continue" may still send its body, or the next request: the two cannot be distinguished.
   if (core.draining || exchange.goOn) response.shouldKeepAlive = false
   if (exchange.isUnread) lingerAfter(exchange)
   const { status, headers } = answer
@@ -167,9 +167,9 @@ function send(core: ServerCore, exchange: Exchange, answer: WireResponse | undef
 const readingByEvents = new WeakSet<Socket>()
 
 /**
- * Has a TLS connection read through its `data` events from now on. Node's HTTP parser reads connections directly, and
- * stops reading where a request comes while the answer before is not all sent; TLS still hands it what is deciphered
- * already, and it takes that for an error ("Parse Error: Paused") and resets the connection.
+ * Makes a TLS connection deliver its data through `data` events from now on. Node's HTTP parser reads connections directly, and
+ * stops reading when a request arrives before the previous response is sent; TLS still hands it what is already
+ * decrypted, and it treats that as an error ("Parse Error: Paused") and resets the connection.
  */
 function readByEvents(socket: Socket): void {
   if (!('encrypted' in socket) || readingByEvents.has(socket)) return
@@ -178,9 +178,9 @@ function readByEvents(socket: Socket): void {
 }
 
 /**
- * Reads on for a while without keeping anything: a client that is still sending would meet a reset otherwise, and not
- * read the answer. The connection goes on if the body ends in time, and before it is too much, as in Go; what would have
- * been passed on may be of any length.
+ * Keeps reading for a while without keeping anything: a client that is still sending would otherwise get a reset and not
+ * read the response. The connection continues if the body ends in time and within the limit, as in Go; a body that would have
+ * been passed through may have any length.
  */
 function lingerAfter({ message, response, passed }: Exchange): void {
   const { socket } = message
@@ -220,7 +220,7 @@ function createPlainSink(response: ServerResponse): Sink {
 
 /**
  * Chunked encoding written to the socket directly. A watch event goes to many clients as the same bytes, so its frame is
- * made once (PERFORMANCE: 106k events/s instead of 66k). A response that waits for an earlier one on its connection has
+ * built once (PERFORMANCE: 106k events/s instead of 66k). A response that waits for an earlier one on its connection has
  * no socket yet and is written the usual way.
  */
 function createSink(response: ServerResponse): Sink {

@@ -51,7 +51,7 @@ export function serveSession(
     stream.on('error', ignore)
     answerHttp2(core, connection, exchange, headers)
   })
-  session.on('error', ignore) // the connection broke, or the peer broke the rules; 'close' follows
+  session.on('error', ignore) // the connection failed, or the peer violated the protocol; 'close' follows
   session.on('close', () => core.deadlines.forget(idle))
 }
 
@@ -61,11 +61,11 @@ interface Exchange {
   readonly stream: ServerHttp2Stream
   readonly flags: number
   readonly raw: readonly string[]
-  /** Once the handler was called. */
+  /** Set once the handler was called. */
   request?: ReceivedRequest
-  /** Whether there is (more of) a body that was not read. */
+  /** Whether (part of) the body was not read. */
   isUnread: boolean
-  /** Gives back what the body holds; undefined once the request was answered. */
+  /** Releases the body's memory; undefined once the request was answered. */
   release: (() => void) | undefined
 }
 
@@ -115,7 +115,7 @@ function answerHttp2(
   else {
     receive(connection.remoteAddress).then(
       result => (result === 'no room' ? send(core, exchange, method, noRoom) : begin(result)),
-      () => {}, // the client has gone
+      () => {}, // the client has disconnected
     )
   }
 }
@@ -152,17 +152,17 @@ function send(
   }
   if (!answer) {
     if (stream.headersSent) {
-      stream.destroy(new TransportError('ConnectionLost', 'the answer broke off'))
+      stream.destroy(new TransportError('ConnectionLost', 'the response was aborted'))
       return
     }
     stream.respond({ ':status': 500, 'content-type': 'text/plain; charset=utf-8' })
     stream.end('500 Internal Server Error')
     return
   }
-  // A body that is not read any further keeps the stream half open until we say that we are done with it.
+  // An unread body keeps the stream half open until it is closed explicitly.
   if (isUnread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
   const { status } = answer
-  // As Go's server has it: a handler's `Connection: close` is a GOAWAY.
+  // As in Go's server: a handler's `Connection: close` is a GOAWAY.
   if (answer.headers.connection === 'close') stream.session?.close()
   const headers = headersOf(status, answer.headers)
   const silent = method === 'HEAD' || status === 204 || status === 304
@@ -210,9 +210,9 @@ function createSink(stream: ServerHttp2Stream): Sink {
     onRoom: callback => onceEither(stream, callback),
     onClose: callback => void stream.on('close', callback),
     end: () => stream.end(),
-    // `close` with an error code would end the body first, and the client would take it for complete.
+    // `close` with an error code would end the body first, and the client would consider it complete.
     destroy: () => {
-      stream.destroy(new TransportError('ConnectionLost', 'the answer broke off'))
+      stream.destroy(new TransportError('ConnectionLost', 'the response was aborted'))
     },
     get closed() {
       return stream.destroyed || stream.closed

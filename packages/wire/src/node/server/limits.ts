@@ -1,10 +1,10 @@
-/** What one server takes from its clients. Times are in milliseconds. */
+/** What a server accepts from its clients. Times are in milliseconds. */
 export interface ServerLimits {
   /** Longest request body. A longer one reaches the handler as `bodyTooLarge`. @default 3 MiB */
   readonly bodyBytes?: number
   /**
-   * Bodies in memory over all connections; those who send more than their share of it are refused with `no room`, or a
-   * 429 where the handler does not read bodies itself. @default 256 MiB
+   * Bodies in memory over all connections; those that exceed their owner's share are rejected with `no room`, or a
+   * 429 if the handler does not receive bodies itself. @default 256 MiB
    */
   readonly bufferedBytes?: number
   /** All headers of a request together. @default 1 MiB */
@@ -15,14 +15,15 @@ export interface ServerLimits {
   readonly bodyTimeout?: number
   /** How long a connection without requests is kept. @default 90000 */
   readonly idleTimeout?: number
-  /** How long a client may leave an answer unread. @default 60000 */
+  /** How long a client may leave a response unread. @default 60000 */
   readonly stallTimeout?: number
-  /** HTTP/2 requests at the same time on one connection. @default 100 */
+  /** Concurrent HTTP/2 requests per connection. @default 100 */
   readonly streams?: number
 }
 
 export type ResolvedLimits = Required<ServerLimits>
 
+/** The defaults of {@link ServerLimits}. */
 export const defaultLimits: ResolvedLimits = {
   bodyBytes: 3 * 1024 ** 2,
   bufferedBytes: 256 * 1024 ** 2,

@@ -5,18 +5,18 @@ import { BodyBuffer } from './body-buffer.ts'
 import { clientGone } from './received-request.ts'
 import type { ServerCore } from './server-core.ts'
 
-/** Where the body of a request comes from. */
+/** The source of a request body. */
 export interface BodySource {
   readonly stream: IncomingMessage | ServerHttp2Stream
-  /** What the client says its length is; undefined when it does not. */
+  /** The Content-Length; undefined without one. */
   readonly declared: number | undefined
-  /** Whether all of it came, once the stream has ended: half a body is no body. */
+  /** Whether the body was complete, once the stream has ended: half a body is rejected. */
   readonly isComplete: () => boolean
-  /** Breaks the exchange off: the client was too slow. */
+  /** Aborts the exchange: the client was too slow. */
   readonly cutOff: () => void
 }
 
-/** A body, or why there is none. What it holds is released when its request is answered. */
+/** A body, or why there is none. Its memory is released when the request is answered. */
 export interface IncomingBody {
   readonly result: Uint8Array | BodyRefusal
   readonly release: () => void
@@ -24,7 +24,7 @@ export interface IncomingBody {
 
 const nothing = (): void => {}
 
-/** Reads a body within the limits. Rejects when the client breaks off, or is cut off. */
+/** Receives a body within the limits. Rejects when the client aborts, or is cut off. */
 export function receiveBody(core: ServerCore, source: BodySource, owner: string): Promise<IncomingBody> {
   const { stream, declared } = source
   const { bodyBytes: limit, bodyTimeout } = core.limits
@@ -57,7 +57,7 @@ export function receiveBody(core: ServerCore, source: BodySource, owner: string)
       reject(clientGone())
     }
     stream.on('data', onData).on('end', onEnd).on('close', onClose)
-    stream.on('error', nothing) // the connection broke; 'close' follows
+    stream.on('error', nothing) // the connection failed; 'close' follows
     if (stream.destroyed) onClose()
   })
 }

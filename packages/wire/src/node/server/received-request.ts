@@ -1,29 +1,29 @@
 import { TransportError } from '../../errors.ts'
 import type { PeerCertificate, WireHeaders, WireRequest } from '../../message.ts'
 
-/** What is the same for every request of a connection. */
+/** What all requests of a connection share. */
 export interface ConnectionInfo {
   readonly peer: PeerCertificate | undefined
   readonly peerError: string | undefined
   readonly remoteAddress: string
 }
 
-/** What there is of a body when the handler is called; a stream is read by the handler, and so is what it has to ask for. */
+/** The body when the handler is called; the handler reads a stream, and a deferred body on request. */
 export type ReceivedBody =
   | Uint8Array
   | 'too large'
   | AsyncIterable<Uint8Array>
   | NonNullable<WireRequest['receiveBody']>
 
-/** The target of a request, apart. */
+/** The parts of a request target. */
 export interface Target {
   readonly path: string
   readonly query: string
 }
 
 /**
- * A request from a socket. Its signal is made when somebody asks for it: most requests are answered before anybody
- * does, and a controller costs more than the rest of the record.
+ * A request from a socket. Its signal is created on first use: most requests are answered before it is
+ * read, and an AbortController costs more than the rest of the record.
  */
 export class ReceivedRequest implements WireRequest {
   readonly method: string
@@ -68,7 +68,7 @@ export class ReceivedRequest implements WireRequest {
     return this.#controller.signal
   }
 
-  /** Nobody waits for the answer any more. */
+  /** The client no longer waits for the response. */
   abort(): void {
     if (this.#aborted) return
     this.#aborted = true
@@ -77,13 +77,13 @@ export class ReceivedRequest implements WireRequest {
 }
 
 export function clientGone(): TransportError {
-  return new TransportError('ConnectionLost', 'the client has gone')
+  return new TransportError('ConnectionLost', 'the client has disconnected')
 }
 
 const badEscape = /%(?![0-9a-fA-F]{2})/
 
 /**
- * Splits a request target, in origin form (`/path?query`) or absolute form (`https://host/path`, as proxies get it).
+ * Splits a request target, in origin form (`/path?query`) or absolute form (`https://host/path`, as for proxies).
  * Nothing is resolved or decoded. Undefined for anything else, and when an escape is malformed, as in Go.
  */
 export function parseTarget(target: string): Target | undefined {
@@ -99,12 +99,12 @@ export function parseTarget(target: string): Target | undefined {
   return { path, query: at < 0 ? '' : origin.slice(at + 1) }
 }
 
-/** Headers whose repeated values must not be read as one list. */
+/** Headers whose repeated values must not be joined to a list. */
 function isSeparate(name: string): boolean {
   return name.startsWith('impersonate-') || name.startsWith('x-remote-')
 }
 
-/** Headers of which the first value counts, as `Header.Get` has it. */
+/** Headers of which the first value counts, as in Go's `Header.Get`. */
 const single = new Set([
   'authorization',
   'content-type',
@@ -131,7 +131,7 @@ export function collectHeaders(raw: readonly string[]): WireHeaders | undefined 
   return headers
 }
 
-/** What `node:http2` joined with commas is taken apart again where it matters. */
+/** Splits what `node:http2` joined with commas, where it matters. */
 export function separateHeaders(headers: Record<string, unknown>, raw: readonly string[]): WireHeaders {
   for (let i = 0; i < raw.length; i += 2) {
     const first = raw[i]!.charCodeAt(0)

@@ -15,58 +15,62 @@ import { defaultLimits, type ServerLimits } from './limits.ts'
 import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
 import { type PassThrough, ServerCore } from './server-core.ts'
 
+/** The server certificate, and the CA of client certificates. */
 export interface ServerTls {
   /** PEM. */
   readonly cert: string
   readonly key: string
-  /** PEM. Clients are asked for a certificate and may have none; one that this CA did not sign becomes `peerError`. */
+  /** PEM. Client certificates are requested and optional; one that this CA did not sign becomes `peerError`. */
   readonly clientCa?: string
 }
 
+/** Options of {@link serve}. */
 export interface ServeOptions {
   readonly handler: Handler
   /** @default '127.0.0.1' */
   readonly host?: string
   /** 0 picks a free one. @default 0 */
   readonly port?: number
-  /** With it HTTPS, HTTP/2 and HTTP/1.1 by ALPN; without, plain HTTP/1.1. */
+  /** With it HTTPS, HTTP/2 and HTTP/1.1 by ALPN; without it plain HTTP/1.1. */
   readonly tls?: ServerTls
   readonly limits?: ServerLimits
-  /** @default silent */
+  /** @default no logs */
   readonly log?: Logger
   /**
    * Takes over the connection of an HTTP/1.1 request that asks for an upgrade to WebSocket or SPDY/3.1; false answers
-   * 400. Without it, and for other upgrades, the handler answers as if nobody had asked.
+   * 400. Without it, and for other upgrades, the handler answers as if no upgrade was requested.
    */
   readonly upgrade?: (request: WireRequest, socket: Duplex, head: Uint8Array) => boolean
   /**
-   * Which requests are for somebody behind the handler: their bodies come as streams, of any length and in any time, and
-   * `upgrade` gets every upgrade they ask for. @default none
+   * Which requests are proxied by the handler: their bodies are streamed, of any length and duration, and
+   * `upgrade` gets every upgrade they request. @default none
    */
   readonly passesThrough?: PassThrough
   /**
-   * Calls the handler as soon as the headers are there: it reads the body of a request that it does not refuse by its
-   * `receiveBody`. @default false: it is called when the body is there
+   * Calls the handler as soon as the headers have arrived: it receives the body of a request that it does not reject with
+   * `receiveBody`. @default false: it is called when the body has arrived
    */
   readonly defersBodies?: boolean
-  /** Which requests are begun at once, however many others wait for their turn; `path` is as on the wire. @default none */
+  /** Which requests start at once, however many others wait for their turn; `path` is as on the wire. @default none */
   readonly isUrgent?: (path: string) => boolean
 }
 
+/** How a server closes. */
 export interface CloseOptions {
-  /** Milliseconds that requests under way get to end by themselves. @default 10000 */
+  /** Milliseconds that requests in flight get to finish. @default 10000 */
   readonly grace?: number
 }
 
+/** A listening server. */
 export interface HttpServer extends AsyncDisposable {
   /** `https://127.0.0.1:6443` */
   readonly url: string
   readonly port: number
-  /** New connections use these certificates; those there are keep theirs. */
+  /** New connections use these certificates; existing ones keep theirs. */
   setTls(tls: ServerTls): void
   /**
-   * Takes no more connections, tells clients to go elsewhere (GOAWAY, `Connection: close`), waits for what is under way,
-   * and breaks off what is left. Resolves when every connection is closed and every handler has returned.
+   * Stops listening, tells clients to reconnect (GOAWAY, `Connection: close`), waits for requests in flight,
+   * and aborts the rest. Resolves when every connection is closed and every handler has returned.
    */
   close(options?: CloseOptions): Promise<void>
 }
@@ -142,7 +146,7 @@ function httpOptions(core: ServerCore, takesUpgrades: boolean) {
   return {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerTimeout,
-    requestTimeout: 0, // bodies have a deadline of their own
+    requestTimeout: 0, // bodies have their own deadline
     keepAliveTimeout: limits.idleTimeout,
     connectionsCheckingInterval: Math.min(5000, limits.headerTimeout),
     noDelay: true,
@@ -162,7 +166,7 @@ function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions
 }
 
 /**
- * An HTTPS server whose connections go to HTTP/2 when ALPN says so: its own listener is HTTP/1.1's. HTTP/2 uses the
+ * An HTTPS server whose connections go to HTTP/2 by ALPN: its own listener is that of HTTP/1.1. HTTP/2 uses the
  * stream API of `node:http2`; the compatibility API costs 40 % of the throughput.
  */
 function createTls(
@@ -194,7 +198,7 @@ function createTls(
       settings: {
         maxConcurrentStreams: limits.streams,
         maxHeaderListSize: limits.headerBytes,
-        // What comes of a body before anybody has decided to read it lies in memory.
+        // The part of a body that arrives before the handler decides to read it is kept in memory.
         initialWindowSize: 64 * 1024,
         enablePush: false,
       },
@@ -208,8 +212,8 @@ function createTls(
 }
 
 /**
- * A client certificate whose signature is wrong leaves an error behind in OpenSSL's queue. With TLS 1.2 the next thing
- * that the connection does finds it there and takes it for its own; but the handshake is over, and the answer is a 401.
+ * A client certificate with an invalid signature leaves an error in OpenSSL's queue. With TLS 1.2 the next operation
+ * of the connection finds it there and fails; but the handshake is over, and the response is a 401.
  */
 function ignoreFailedCheck(socket: TLSSocket): void {
   if (String(socket.authorizationError) !== 'CERT_SIGNATURE_FAILURE') return
@@ -222,7 +226,7 @@ function ignoreFailedCheck(socket: TLSSocket): void {
 
 function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeOptions['upgrade']): void {
   server.maxHeadersCount = 0
-  /** Per socket, made at its first request. */
+  /** Per socket, created at its first request. */
   const connections = new WeakMap<Socket, ConnectionInfo>()
   const connectionOf = (socket: Socket): ConnectionInfo => {
     let connection = connections.get(socket)
@@ -258,7 +262,7 @@ function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeO
   })
 }
 
-/** Who is at the other end, as far as TLS could prove it. */
+/** The peer's identity, as verified by TLS. */
 function describeConnection(socket: Socket | TLSSocket): ConnectionInfo {
   const remoteAddress = (socket.remoteAddress ?? '').replace(/^::ffff:/, '')
   const none = { peer: undefined, peerError: undefined, remoteAddress }

@@ -8,10 +8,10 @@ import type { ResolvedLimits } from './limits.ts'
 import type { ConnectionInfo, ReceivedRequest } from './received-request.ts'
 import { Turns } from './turns.ts'
 
-/** Whether a request is for somebody behind the handler; `path` is as on the wire. */
+/** Whether a request is proxied by the handler; `path` is as on the wire. */
 export type PassThrough = (path: string) => boolean
 
-/** The answer to a body that there is no room for, where the handler would have to have it. */
+/** The response when there is no memory for a body that the handler needs. */
 export const noRoom: WireResponse = {
   status: 429,
   headers: { 'content-type': 'text/plain; charset=utf-8', 'retry-after': '1' },
@@ -27,7 +27,7 @@ export interface ServerCoreOptions {
   readonly defersBodies?: boolean | undefined
 }
 
-/** What both protocols share: the handler, the limits, and the count of what is under way. */
+/** What both protocols share: the handler, the limits, and the count of requests in flight. */
 export class ServerCore {
   readonly limits: ResolvedLimits
   readonly deadlines: Deadlines = new Deadlines()
@@ -35,14 +35,14 @@ export class ServerCore {
   readonly #patience: StallGuard
   readonly onBodyError: (error: unknown) => void
   readonly passesThrough: PassThrough
-  /** Whether the handler reads bodies itself. */
+  /** Whether the handler receives bodies itself. */
   readonly defersBodies: boolean
   readonly budget: BodyBudget
   readonly turns: Turns = new Turns()
   readonly #isUrgent: PassThrough
   readonly #handler: Handler
   readonly #log: Logger
-  /** Once set, connections close after the answer under way. */
+  /** Once set, connections close after the current response. */
   draining = false
   #underWay = 0
   #whenIdle: (() => void) | undefined
@@ -58,15 +58,15 @@ export class ServerCore {
     this.limits = limits
     this.stall = { deadlines: this.deadlines, timeout: limits.stallTimeout }
     this.#patience = { deadlines: this.deadlines, timeout: Number.POSITIVE_INFINITY }
-    this.onBodyError = error => log.error('answer broken off', { error })
+    this.onBodyError = error => log.error('response aborted', { error })
   }
 
-  /** What an answer that is a stream is sent under. */
+  /** What a streamed response is sent with. */
   stallOf({ unhurried }: WireResponse): StallGuard {
     return unhurried ? this.#patience : this.stall
   }
 
-  /** Lets the handler answer, in its turn; `send` gets undefined when the handler is broken. */
+  /** Calls the handler, in its turn; `send` gets undefined when the handler fails. */
   handle(
     connection: ConnectionInfo,
     request: ReceivedRequest,
@@ -77,7 +77,7 @@ export class ServerCore {
     else this.turns.run(connection, () => this.#begin(request, send))
   }
 
-  /** What `work` comes to, in the connection's turn. */
+  /** Runs `work` in the connection's turn. */
   inTurn<T>(connection: ConnectionInfo, work: Promise<T>): Promise<T> {
     return work.then(result => new Promise(resolve => this.turns.run(connection, () => resolve(result))))
   }
@@ -87,7 +87,7 @@ export class ServerCore {
     try {
       answering = this.#handler(request)
     } catch (error) {
-      // A handler that throws instead of rejecting is as broken, and must not take the process with it.
+      // A handler that throws instead of rejecting must not end the process either.
       answering = Promise.reject(error)
     }
     answering.then(
@@ -103,7 +103,7 @@ export class ServerCore {
     )
   }
 
-  /** Counts work that goes on after the head of an answer. It may not reject. */
+  /** Counts work that continues after the head of a response. It may not reject. */
   settle(work: Promise<void>): void {
     this.#underWay++
     work.then(
@@ -131,8 +131,8 @@ export class ServerCore {
     try {
       send(answer)
     } catch (error) {
-      // A header that HTTP does not allow, for one.
-      this.#log.error('answer cannot be sent', { error, ...describeRequest(request) })
+      // An invalid header, for example.
+      this.#log.error('response cannot be sent', { error, ...describeRequest(request) })
       if (answer) this.#send(send, undefined, request)
     }
   }

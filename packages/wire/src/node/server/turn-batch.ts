@@ -1,6 +1,6 @@
 import { joinChunks } from '../../body.ts'
 
-/** What one stream is to send next. */
+/** What one stream sends next. */
 export interface TurnBatch {
   /** Empty between turns. */
   chunks: Uint8Array[]
@@ -11,7 +11,7 @@ let dirty: TurnBatch[] = []
 let lastChunks: readonly Uint8Array[] = []
 let lastJoined = new Uint8Array()
 
-/** Adds a chunk to what goes out when whoever adds chunks now is done, and before what follows from it: answers of writes, for instance. */
+/** Adds a chunk that is sent when the current producer of chunks is done, and before what follows from it: responses to writes, for instance. */
 export function addToTurn(batch: TurnBatch, chunk: Uint8Array): void {
   if (batch.chunks.length === 0) {
     if (dirty.length === 0) queueMicrotask(flushAll)

@@ -11,7 +11,7 @@ function block(ms: number): void {
 }
 
 describe('turns', () => {
-  it('let sockets and timers be looked at while there is much to do, one connection after the other', async () => {
+  it('let sockets and timers run under load, one connection after the other', async () => {
     const turns = new Turns()
     const order: string[] = []
     const done = Promise.withResolvers<void>()

@@ -1,22 +1,22 @@
-/** Milliseconds after which one turn of the event loop begins no more work. */
+/** Milliseconds after which a turn of the event loop starts no more work. */
 const longestTurn = 10
-/** Work of one turn at most, once there is too much. */
+/** The maximum work of one turn under load. */
 const batch = 16
 /**
- * Turns without work that follow one with. Each takes a few microseconds, and Node accepts one connection a turn: those
- * who come anew, health checks among them, get through a handshake in the meantime.
+ * Idle turns after a busy one. Each takes a few microseconds, and Node accepts one connection per turn: new
+ * connections, health checks among them, get through a handshake in the meantime.
  */
 const pauses = 8
 
 /**
- * Shares the event loop out. While there is little to do, work is begun at once. When one turn has become long, what is
- * left waits for later turns, so that sockets are looked at in between; connections take turns then, and one with a
+ * Shares the event loop. Under low load, work starts at once. When a turn has become long, the
+ * rest waits for later turns, so that sockets are served in between; connections take turns then, and one with a
  * hundred requests delays the others by one at a time.
  */
 export class Turns {
-  /** By connection; the one whose turn is next comes first. */
+  /** By connection; the next one comes first. */
   readonly #waiting = new Map<object, (() => void)[]>()
-  /** When this turn began; undefined when nothing was begun in it. */
+  /** When this turn began; undefined when nothing was started in it. */
   #startedAt: number | undefined
   #count = 0
   /** Whether work has to wait for a later turn. */
@@ -53,7 +53,7 @@ export class Turns {
     this.#pause(pauses)
   }
 
-  /** Each piece of work is an immediate of its own: what follows from it is done, and counted, before the next. */
+  /** Each piece of work is its own immediate: its consequences are done, and counted, before the next. */
   #schedule(): void {
     this.#isActive = true
     let left = Math.min(batch, this.#count)

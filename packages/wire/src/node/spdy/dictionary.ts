@@ -1,4 +1,4 @@
-/** Words of the SPDY/3 header dictionary, in its order; each stands there with its length in four bytes before it. */
+/** Words of the SPDY/3 header dictionary, in order; each is preceded by its length in four bytes. */
 const words =
   'options,head,post,put,delete,trace,accept,accept-charset,accept-encoding,accept-language,accept-rang' +
   'es,age,allow,authorization,cache-control,connection,content-base,content-encoding,content-language,c' +
@@ -17,7 +17,7 @@ const rest =
   'e/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicpri' +
   'vatemax-age=gzip,deflate,sdchcharset=utf-8charset=iso-8859-1,utf-,*,enq=0.'
 
-/** The dictionary that both sides' compression of headers begins with (SPDY/3, 2.6.10.1). */
+/** The dictionary that both directions of header compression start with (SPDY/3, 2.6.10.1). */
 export const headerDictionary: Uint8Array = makeDictionary()
 
 function makeDictionary(): Uint8Array {

@@ -1,10 +1,10 @@
 import { constants, createDeflate, createInflate, type Deflate, type Inflate } from 'node:zlib'
 import { headerDictionary } from './dictionary.ts'
 
-/** More is no header of ours. */
+/** The maximum number of headers. */
 const maxPairs = 256
 
-/** Headers of SPDY/3 in both directions. Each direction is one compressed stream: blocks have to come in order, one at a time. */
+/** SPDY/3 headers in both directions. Each direction is one compressed stream: blocks must be processed in order, one at a time. */
 export class HeaderBlocks {
   readonly #inflate: Inflate = createInflate({ dictionary: headerDictionary })
   readonly #deflate: Deflate = createDeflate({ dictionary: headerDictionary })
@@ -56,7 +56,7 @@ function numberBytes(value: number): Buffer {
   return bytes
 }
 
-/** What comes out of a compressed stream for what goes in. */
+/** The output of a compressed stream for its input. */
 function pass(stream: Inflate | Deflate, chunk: Uint8Array): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []

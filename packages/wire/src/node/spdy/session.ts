@@ -3,17 +3,17 @@ import { joinChunks } from '../../body.ts'
 import type { MessageChannel } from '../../message.ts'
 import { HeaderBlocks } from './header-block.ts'
 
-/** One of the streams that share a SPDY session, opened by the client. */
+/** A stream of a SPDY session, opened by the client. */
 export interface SpdyStream {
   /** Names are lower case. */
   readonly headers: ReadonlyMap<string, string>
-  /** What the client sends, for one consumer; ends when it says so, resets the stream or leaves. */
+  /** What the client sends, for one consumer; ends when it closes or resets the stream, or disconnects. */
   readonly data: AsyncIterable<Uint8Array>
-  /** Resolves when there is room for more. Does nothing once the stream is over. */
+  /** Resolves when more can be written. Does nothing once the stream is over. */
   write(chunk: Uint8Array): Promise<void>
-  /** No more is written. */
+  /** Closes the write side. */
   end(): Promise<void>
-  /** Breaks it off in both directions. */
+  /** Resets it in both directions. */
   reset(): Promise<void>
 }
 
@@ -29,17 +29,17 @@ const types = {
 const version = 3
 const finFlag = 1
 const cancel = 5
-/** The largest piece of data that is sent in one frame. */
+/** The largest data frame that is sent. */
 const maxData = 32 * 1024
 const maxFrame = 16 * 1024 * 1024
-/** So many frames of a stream may wait for their reader before the client has to, with all its streams. */
+/** How many frames of a stream are buffered before the client, with all its streams, has to wait. */
 const waitingLimit = 256
 
 /**
  * The server's side of SPDY/3.1 as Kubernetes uses it: streams opened by the client, no flow control but the connection's, no push. Resolves
- * when the client has left; `onStream` is called for each stream it opens.
+ * when the client has disconnected; `onStream` is called for each stream it opens.
  *
- *   bytes -> frames -> SYN_STREAM: onStream, SYN_REPLY    data: stream.data    PING: the same back
+ *   bytes -> frames -> SYN_STREAM: onStream, SYN_REPLY    data: stream.data    PING: echoed
  */
 export async function acceptSpdy(
   channel: MessageChannel,
@@ -94,7 +94,7 @@ export async function acceptSpdy(
     if (type === types.synStream) {
       await open(id, await blocks.decode(payload.subarray(10)), (flags & finFlag) !== 0)
     } else if (type === types.headers) {
-      await blocks.decode(payload.subarray(4)) // keeps the compression in step
+      await blocks.decode(payload.subarray(4)) // keeps the compression state in sync
     } else if (type === types.rstStream) {
       streams.get(id)?.end()
       streams.delete(id)

@@ -1,7 +1,7 @@
 import { createSeededRandom } from '@coxswain/kit'
 import { createCertificate, type KeyPair } from '../x509/certificate.ts'
 
-/** Certificates for tests: a CA, a server on this machine, a client it signed, and one from another CA. */
+/** Certificates for tests: a CA, a server on this machine, a client it signed, and one of another CA. */
 export interface TestCertificates {
   readonly ca: KeyPair
   readonly server: KeyPair

@@ -3,10 +3,10 @@ import { joinChunks } from '../../body.ts'
 import type { TransportErrorCode } from '../../errors.ts'
 import type { WireHeaders } from '../../message.ts'
 
-/** What the client's thread says of one of its requests. */
+/** A message of the client's thread about one of its requests. */
 export type ClientMessage = OfCall & (RequestMessage | TakenMessage | GoneMessage)
 
-/** What the server's thread answers. */
+/** A message of the server's thread. */
 export type ServerMessage = OfCall & Answer
 
 export type Answer = HeadMessage | ChunkMessage | EndMessage | FailureMessage
@@ -28,12 +28,12 @@ export interface ThreadRequest {
   readonly headers: WireHeaders
 }
 
-/** So many chunks of the answer have been read. */
+/** How many chunks of the response have been read. */
 interface TakenMessage {
   readonly taken: number
 }
 
-/** Nobody waits for the answer any more. */
+/** The client no longer waits for the response. */
 interface GoneMessage {
   readonly gone: true
 }
@@ -57,22 +57,22 @@ interface FailureMessage {
   readonly failed: { readonly code: TransportErrorCode; readonly message: string; readonly sent: boolean }
 }
 
-/** Chunks of an answer that may be on their way. */
+/** Chunks of a response that may be in flight. */
 export const chunksInFlight = 32
-/** Chunks that are told of together. */
+/** Chunks that are acknowledged together. */
 export const chunksTold = 8
 
-/** Messages of one turn of the event loop, whose bytes lie one after the other in one buffer. */
+/** Messages of one turn of the event loop, with their bytes in one buffer. */
 interface Batch<M> {
   readonly messages: readonly M[]
-  /** How many bytes each has; -1 for those without. */
+  /** The length of each message's bytes; -1 for those without. */
   readonly lengths: readonly number[]
   readonly bytes: Uint8Array
 }
 
 type Message = { readonly bytes?: Uint8Array } | object
 
-/** Sends messages in batches, in their order: each crossing of threads, and each buffer that crosses, costs more than most messages. */
+/** Sends messages in ordered batches: each crossing of threads, and each transferred buffer, costs more than most messages. */
 export function createBatch<M extends Message>(port: MessagePort): (message: M) => void {
   let waiting: M[] = []
   const flush = () => {
@@ -87,7 +87,7 @@ export function createBatch<M extends Message>(port: MessagePort): (message: M) 
   }
 }
 
-/** Calls back with each message of the batches that come. */
+/** Calls back with each message of the batches that arrive. */
 export function receiveBatches<M extends Message>(port: MessagePort, receive: (message: M) => void): void {
   port.on('message', ({ messages, lengths, bytes }: Batch<M>) => {
     let at = 0

@@ -13,7 +13,7 @@ import {
 } from './messages.ts'
 
 /**
- * Answers what a `createThreadTransport` at the other end of the port asks, until that closes. `transport` is who knows the answers; their
+ * Answers the requests of a `createThreadTransport` at the other end of the port, until that closes. `transport` provides the responses, whose
  * bytes are only read.
  */
 export function serveThread(port: MessagePort, transport: Transport): void {

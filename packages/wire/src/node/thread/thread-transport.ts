@@ -15,9 +15,9 @@ import {
  *
  *   thread of the client                      thread of the server
  *   createThreadTransport(port) --requests--> serveThread(port, transport)
- *                               <--answers---
+ *                               <--responses-
  *
- * Disposing it closes the port: what is under way fails here, and is aborted there.
+ * Disposing it closes the port: requests in flight fail here, and are aborted there.
  */
 export function createThreadTransport(port: MessagePort): Transport {
   const calls = new Map<number, Call>()
@@ -32,7 +32,7 @@ export function createThreadTransport(port: MessagePort): Transport {
   receiveBatches<ServerMessage>(port, message => {
     if (calls.get(message.id)?.receive(message)) calls.delete(message.id)
   })
-  port.on('close', () => close(new TransportError('ConnectionLost', 'the thread of the server has ended')))
+  port.on('close', () => close(new TransportError('ConnectionLost', 'the server thread has exited')))
 
   return {
     async send(request) {
@@ -47,7 +47,7 @@ export function createThreadTransport(port: MessagePort): Transport {
         post({ id, gone: true })
       }
       const call = new Call({
-        onLeave: () => leave(new TransportError('ConnectionLost', 'the client has left')),
+        onLeave: () => leave(new TransportError('ConnectionLost', 'the client has disconnected')),
         onTaken: taken => post({ id, taken }),
         onEnd: () => request.signal.removeEventListener('abort', onAbort),
       })
@@ -71,7 +71,7 @@ interface CallEvents {
   readonly onEnd: () => void
 }
 
-/** A request that waits for its answer, or for the rest of it. */
+/** A request that waits for its response, or for the rest of it. */
 class Call {
   readonly #events: CallEvents
   readonly #answer = Promise.withResolvers<WireResponse>()

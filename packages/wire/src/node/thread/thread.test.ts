@@ -23,7 +23,7 @@ const requestOf = (init: Partial<WireRequest> = {}): WireRequest => ({
   ...init,
 })
 
-/** Both ends on this thread: messages are copied and come later all the same. */
+/** Both ends on this thread: messages are copied and asynchronous all the same. */
 function connectTo(handler: Handler): Transport {
   const { port1, port2 } = new MessageChannel()
   serveThread(port1, createInProcessTransport(handler, createRealEnv()))
@@ -34,7 +34,7 @@ const streamOf = (response: WireResponse) =>
   (response.body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]()
 
 describe('a transport between threads', () => {
-  it('hands requests over and answers back', async () => {
+  it('passes requests and responses', async () => {
     let seen: WireRequest | undefined
     await using transport = connectTo(async request => {
       seen = request
@@ -51,7 +51,7 @@ describe('a transport between threads', () => {
     assert.equal(seen?.body?.buffer.byteLength, 2)
   })
 
-  it('answers many at once, each with its own', async () => {
+  it('matches many concurrent responses to their requests', async () => {
     await using transport = connectTo(async ({ path }) => {
       await sleep(Number(path.slice(1)) % 7)
       return { status: 200, headers: {}, body: bytes(path) }
@@ -63,7 +63,7 @@ describe('a transport between threads', () => {
     assert.deepEqual(answers, paths)
   })
 
-  it('streams, and holds a sender back whose reader rests', async () => {
+  it('streams, and holds back a sender whose reader pauses', async () => {
     let made = 0
     await using transport = connectTo(async () => {
       async function* body() {
@@ -80,7 +80,7 @@ describe('a transport between threads', () => {
     assert.equal(read, 500)
   })
 
-  it('tells each side that the other has left', async () => {
+  it('notifies each side when the other has left', async () => {
     const seen: string[] = []
     await using transport = connectTo(async ({ path, signal }) => {
       async function* body() {
@@ -102,7 +102,7 @@ describe('a transport between threads', () => {
     assert.deepEqual(seen, ['/aborted', '/left'])
   })
 
-  it('gives up at once on a request whose client has given up', async () => {
+  it('gives up at once on a request that its client has aborted', async () => {
     await using transport = connectTo(async ({ signal }) => {
       await aborted(signal)
       return { status: 200, headers: {} }
@@ -118,7 +118,7 @@ describe('a transport between threads', () => {
     await assert.rejects(transport.send(requestOf({ signal: abort.signal })), error => error === reason)
   })
 
-  it('is a lost connection when the handler or a stream of its breaks', async () => {
+  it('is a lost connection when the handler or one of its streams fails', async () => {
     await using transport = connectTo(async ({ path }) => {
       if (path === '/broken') throw new Error('bug')
       async function* body() {
@@ -134,7 +134,7 @@ describe('a transport between threads', () => {
     await assert.rejects(chunks.next(), isLost)
   })
 
-  it('fails what is under way when it is closed, and aborts it at the server', async () => {
+  it('fails requests in flight when it is closed, and aborts them at the server', async () => {
     const arrived = Promise.withResolvers<void>()
     const stopped = Promise.withResolvers<void>()
     const transport = connectTo(async ({ signal }) => {
@@ -152,7 +152,7 @@ describe('a transport between threads', () => {
     await assert.rejects(transport.send(requestOf()), isClosed)
   })
 
-  it('aborts what a thread asked for that has ended', async () => {
+  it('aborts the requests of a thread that has ended', async () => {
     const { port1, port2 } = new MessageChannel()
     const arrived = Promise.withResolvers<void>()
     const stopped = Promise.withResolvers<void>()

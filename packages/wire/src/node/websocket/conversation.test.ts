@@ -13,7 +13,7 @@ import { createWebSocketUpgrade } from './upgrade.ts'
 const bytes = (text: string) => new TextEncoder().encode(text)
 const text = (data: Uint8Array) => new TextDecoder().decode(data)
 
-/** A frame as clients send them: masked. `final` is false for a piece of a message. */
+/** A frame as clients send them: masked. `final` is false for a fragment. */
 function mask(opcode: number, payload: Uint8Array, final = true): Uint8Array {
   const plain = encodeFrame(opcode, payload)
   const at = plain.length - payload.length
@@ -60,7 +60,7 @@ const webSocket = (protocols: string) => [
   `Sec-WebSocket-Protocol: ${protocols}`,
 ]
 
-/** Says which protocol it is, then sends each message back until one says so. */
+/** Sends the name of its protocol, then echoes each message until one asks it to stop. */
 const echo: Conversation = {
   protocols: ['v5', 'v4'],
   async talk({ messages, send, protocol }) {
@@ -73,7 +73,7 @@ const echo: Conversation = {
 }
 
 describe('a conversation', () => {
-  it('goes both ways over WebSocket, in the first protocol that both speak', async () => {
+  it('goes both ways over WebSocket, in the first protocol that both support', async () => {
     const sent = Buffer.concat([
       mask(opcodes.binary, bytes('he'), false),
       mask(opcodes.ping, bytes('p')),
@@ -101,7 +101,7 @@ describe('a conversation', () => {
     assert.match(rest.toString(), /client supports \["v9"\], server accepts \["v5","v4"\]/)
   })
 
-  it('ends for the handler when the client leaves', async () => {
+  it('ends for the handler when the client disconnects', async () => {
     let ended = false
     const conversation: Conversation = {
       protocols: ['v4'],
@@ -114,7 +114,7 @@ describe('a conversation', () => {
     assert.equal(ended, true)
   })
 
-  it('is bytes for SPDY', async () => {
+  it('is raw bytes for SPDY', async () => {
     const conversation: Conversation = {
       protocols: ['v4'],
       async talk({ messages, send }) {
@@ -133,7 +133,7 @@ describe('a conversation', () => {
 })
 
 describe('messages of a client', () => {
-  it('gives up on what is no message of a client', () => {
+  it('are rejected when they violate the protocol', () => {
     const problems = (chunk: Uint8Array) => {
       const errors: string[] = []
       const reader = new FrameReader(

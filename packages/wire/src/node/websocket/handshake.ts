@@ -2,22 +2,22 @@ import { getHeader } from '../../headers.ts'
 import type { WireHeaders } from '../../message.ts'
 import { acceptKey } from '../client/accept-key.ts'
 
-/** What a server answers to a request to speak WebSocket. */
+/** The response to a WebSocket handshake. */
 export type Handshake =
   | { readonly status: 101; readonly headers: Readonly<Record<string, string>> }
   | { readonly status: 400 | 403; readonly headers: Readonly<Record<string, string>> }
 
-/** Protocols that carry a token for the server, not a way to speak. */
+/** Subprotocols that carry a bearer token. */
 const bearerPrefix = 'base64url.bearer.authorization.k8s.io.'
 
-/** Whether what is offered is a way to speak. */
+/** Whether an offered subprotocol is a real protocol. */
 export function isProtocol(name: string): boolean {
   return !name.startsWith(bearerPrefix)
 }
 
 /**
- * Judges the headers of an upgrade (RFC 6455, 4.2). A request without an Origin is refused, as upstream does: a page of
- * another site may not hide where it comes from. The first protocol offered is taken, whatever its name.
+ * Checks the headers of an upgrade (RFC 6455, 4.2). A request without an Origin is rejected, as upstream does: a page of
+ * another site may not hide its origin. The first subprotocol offered is accepted, whatever its name.
  */
 export function acceptHandshake(headers: WireHeaders): Handshake {
   const key = getHeader(headers, 'sec-websocket-key')?.trim() ?? ''

@@ -3,14 +3,14 @@ import { AsyncQueue } from '@coxswain/kit'
 import type { MessageChannel } from '../../message.ts'
 import { closePayload, encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
 
-/** So many messages may wait for their reader before the client is held back. */
+/** How many messages are buffered before the client has to wait. */
 const waitingLimit = 64
 /** How long a client may take to answer a close. */
 const closeTimeout = 1_000
 
 type Talk = (channel: MessageChannel) => Promise<void>
 
-/** A WebSocket whose handshake is done, from the server's side. Resolves when the connection is closed. */
+/** The server's side of a WebSocket after the handshake. Resolves when the connection is closed. */
 export async function openMessageChannel(
   socket: Duplex,
   head: Uint8Array,
@@ -61,7 +61,7 @@ export async function openMessageChannel(
   }
 }
 
-/** The bytes of a connection as they come. Resolves when it is closed. */
+/** The raw bytes of a connection. Resolves when it is closed. */
 export async function openByteChannel(
   socket: Duplex,
   head: Uint8Array,

@@ -10,12 +10,13 @@ import type { ServeOptions } from '../server/serve.ts'
 import { acceptHandshake, isProtocol } from './handshake.ts'
 import { openByteChannel, openMessageChannel } from './server-channel.ts'
 
+/** Options of {@link createWebSocketUpgrade}. */
 export interface WebSocketOptions {
-  /** The same handler that answers ordinary requests. */
+  /** The same handler as for ordinary requests. */
   readonly handler: Handler
-  /** Milliseconds after which a client that does not read is given up. @default 60000 */
+  /** Milliseconds after which a client that does not read is disconnected. @default 60000 */
   readonly stallTimeout?: number
-  /** @default silent */
+  /** @default no logs */
   readonly log?: Logger
 }
 
@@ -24,11 +25,11 @@ const newline = 0x0a
 
 /**
  * Serves streams over WebSocket: the handler answers an upgrade request like any other, and each chunk of a stream
- * becomes a frame, of text where the content is JSON. Answers that are no streams, errors among them, go out as plain
- * HTTP, as do answers to other upgrades.
+ * becomes a frame, a text frame where the content is JSON. Other responses, errors among them, are sent as plain
+ * HTTP, as are responses to other upgrades.
  *
- *   GET ...?watch=1, Upgrade: websocket -> handler -> 200 and a stream -> 101, a frame an event, close
- *                                                  -> anything else    -> the answer, close
+ *   GET ...?watch=1, Upgrade: websocket -> handler -> 200 and a stream -> 101, a frame per event, close
+ *                                                  -> anything else    -> the response, close
  */
 export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<ServeOptions['upgrade']> {
   const { handler, stallTimeout = defaultStallTimeout, log = silentLogger } = options
@@ -67,7 +68,7 @@ export function createWebSocketUpgrade(options: WebSocketOptions): NonNullable<S
   return (request, socket, head) => {
     socket.on('error', () => {}) // the peer reset the connection; 'close' follows
     answer(request, socket, head).catch(error => {
-      if (!request.signal.aborted) log.error('websocket broken off', { error, ...describeRequest(request) })
+      if (!request.signal.aborted) log.error('websocket aborted', { error, ...describeRequest(request) })
       socket.destroy()
     })
     return true
@@ -107,13 +108,13 @@ async function converse(
   await openMessageChannel(socket, head, protocol, talk)
 }
 
-/** What the handler says besides the content. */
+/** The handler's headers that are not about the content. */
 function ownHeaders(headers: WireHeaders): WireHeaders {
   const { 'content-type': _type, 'content-length': _length, ...rest } = headers
   return rest
 }
 
-/** Answers pings and closes; what else the client sends is thrown away. */
+/** Answers pings and closes; discards other frames of the client. */
 function listen(socket: Duplex, head: Uint8Array): void {
   const reader = new FrameReader(
     {
@@ -151,7 +152,7 @@ async function sendFrames(
   close(socket, closePayload(1000))
 }
 
-/** Resolves when the client has read, with whether it is still there. */
+/** Resolves when the client has read, with whether it is still connected. */
 function hasRoom(socket: Duplex, stallTimeout: number): Promise<boolean> {
   return new Promise(resolve => {
     const timer = setTimeout(() => socket.destroy(), stallTimeout)
@@ -164,7 +165,7 @@ function hasRoom(socket: Duplex, stallTimeout: number): Promise<boolean> {
   })
 }
 
-/** An ordinary answer whose end is the connection's, unless it says how long it is. */
+/** An ordinary response that ends with the connection, unless it has a length. */
 async function sendStream(
   socket: Duplex,
   { status, headers }: WireResponse,
@@ -180,7 +181,7 @@ async function sendStream(
   socket.end()
 }
 
-/** An ordinary answer on a connection that ends with it. */
+/** An ordinary response on a connection that is closed after it. */
 function sendPlain(socket: Duplex, { status, headers, body }: WireResponse): void {
   const content = !body || isStream(body) ? [] : body instanceof Uint8Array ? [body] : body
   const length = content.reduce((sum, piece) => sum + piece.length, 0)

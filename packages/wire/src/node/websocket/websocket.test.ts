@@ -42,7 +42,7 @@ function readAll(chunks: readonly Uint8Array[]): { controls: [number, string][];
 }
 
 describe('FrameReader', () => {
-  it('tells control frames and passes over data of any length, however the bytes are cut', () => {
+  it('recognizes control frames and skips data of any length, however the bytes are cut', () => {
     const stream = Buffer.concat([
       mask(opcodes.text, bytes('hello')),
       mask(opcodes.ping, bytes('a')),
@@ -63,7 +63,7 @@ describe('FrameReader', () => {
     }
   })
 
-  it('gives up on a client that breaks the protocol', () => {
+  it('gives up on a client that violates the protocol', () => {
     assert.deepEqual(readAll([encodeFrame(opcodes.text, bytes('x'))]).errors, [
       'a frame of a client is not masked',
     ])
@@ -89,13 +89,13 @@ describe('acceptHandshake', () => {
     assert.equal(answer['sec-websocket-protocol'], undefined)
   })
 
-  it('takes the first protocol that is not a token', () => {
+  it('accepts the first protocol that is not a token', () => {
     const offered = 'base64url.bearer.authorization.k8s.io.abc, v4.channel.k8s.io, other'
     const { headers: answer } = acceptHandshake({ ...headers, 'sec-websocket-protocol': offered })
     assert.equal(answer['sec-websocket-protocol'], 'v4.channel.k8s.io')
   })
 
-  it('refuses a request without an Origin, with a bad key or in another version', () => {
+  it('rejects a request without an Origin, with an invalid key or in another version', () => {
     const { origin: _, ...hidden } = headers
     assert.equal(acceptHandshake(hidden).status, 403)
     assert.equal(acceptHandshake({ ...headers, 'sec-websocket-key': 'short' }).status, 400)
@@ -106,7 +106,7 @@ describe('acceptHandshake', () => {
   })
 })
 
-/** Sends an upgrade and collects what comes back until the server ends. */
+/** Sends an upgrade and collects the response until the server ends. */
 async function upgrade(
   handler: Handler,
   options: { headers?: readonly string[]; onHead?: (socket: Socket) => void } = {},
@@ -147,7 +147,7 @@ async function* events(...lines: readonly string[]): AsyncGenerator<Uint8Array> 
 }
 
 describe('createWebSocketUpgrade', () => {
-  it('sends one text frame an event, then closes', async () => {
+  it('sends one text frame per event, then closes', async () => {
     const { head, rest } = await upgrade(async request => {
       assert.equal(request.path, '/watch')
       assert.equal(request.query, 'x=1')
@@ -165,12 +165,12 @@ describe('createWebSocketUpgrade', () => {
     )
   })
 
-  it('sends what is not JSON in binary frames, as it is', async () => {
+  it('sends what is not JSON in binary frames, unchanged', async () => {
     const { rest } = await upgrade(async () => stream(events('x'), 'application/vnd.kubernetes.protobuf'))
     assert.deepEqual(rest.subarray(0, 4), Buffer.from(encodeFrame(opcodes.binary, bytes('x\n'))))
   })
 
-  it('answers what is no stream in plain HTTP', async () => {
+  it('answers what is not a stream in plain HTTP', async () => {
     const { head, rest } = await upgrade(async () => ({
       status: 400,
       headers: { 'content-type': 'application/json' },
@@ -181,7 +181,7 @@ describe('createWebSocketUpgrade', () => {
     assert.equal(rest.toString(), '{"kind":"Status"}')
   })
 
-  it('refuses a request without an Origin and lets go of the stream', async () => {
+  it('rejects a request without an Origin and releases the stream', async () => {
     let released = false
     async function* body(): AsyncGenerator<Uint8Array> {
       try {
@@ -198,7 +198,7 @@ describe('createWebSocketUpgrade', () => {
     assert.equal(released, true)
   })
 
-  it('answers a ping, ends when the client closes, and tells the handler', async () => {
+  it('answers a ping, ends when the client closes, and notifies the handler', async () => {
     const aborted = Promise.withResolvers<void>()
     async function* silent(signal: AbortSignal): AsyncGenerator<Uint8Array> {
       yield bytes('{}\n')

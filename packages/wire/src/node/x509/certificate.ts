@@ -32,11 +32,12 @@ export interface KeyPair {
   readonly key: string
 }
 
+/** What a certificate is issued for. */
 export interface CertificateTemplate {
   readonly subject: SubjectName
-  /** What it may prove. Several: `server` and `client`. A `ca` may sign others, and nothing else. */
+  /** Its usages, such as `server` and `client`. A `ca` may sign others, and nothing else. */
   readonly usages: readonly ('ca' | 'server' | 'client')[]
-  /** DNS names and IP addresses a server is reached by. */
+  /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   /** Milliseconds since the epoch. */
   readonly notBefore: number
@@ -56,23 +57,23 @@ const extension = {
 
 const extendedUsage = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const
 
-/** A new P-256 key, in PEM (PKCS #8). */
+/** Generates a P-256 key, in PEM (PKCS #8). */
 export function generateKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** A new key and its certificate, signed by `issuer`, or by itself when there is none. */
+/** Generates a key and its certificate, signed by `issuer`, or self-signed without one. */
 export function createCertificate(template: CertificateTemplate, random: Random, issuer?: KeyPair): KeyPair {
   const key = generateKey()
   const publicKey = createPublicKey(key).export({ type: 'spki', format: 'der' })
   return { certificate: signCertificate(template, publicKey, random, issuer ?? { key }), key }
 }
 
-/** What signs: a CA, or the certificate's own key. */
+/** The signer: a CA, or the certificate's own key. */
 export interface Signer {
   readonly key: string
-  /** Absent when the certificate signs itself. */
+  /** Absent when the certificate is self-signed. */
   readonly certificate?: string
 }
 
@@ -104,7 +105,7 @@ export function signCertificate(
   return encodePem('CERTIFICATE', sequence(body, algorithm, bitString(sign('sha256', body, signingKey))))
 }
 
-/** The issuer's name exactly as its own certificate has it, and its key identifier. */
+/** The issuer's name exactly as in its own certificate, and its key identifier. */
 function readIssuer(pem: string): { subject: Uint8Array; keyIdentifier: Buffer } {
   const { subject, publicKey } = readParts(decodeOnePem(pem, 'CERTIFICATE'))
   return { subject: subject.whole, keyIdentifier: identifyKey(publicKey) }

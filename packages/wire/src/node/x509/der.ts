@@ -59,7 +59,7 @@ export function bitString(bytes: Uint8Array, unusedBits = 0): Buffer {
   return encode(tag.bitString, Buffer.from([unusedBits]), bytes)
 }
 
-/** UTCTime up to 2049, GeneralizedTime from 2050, as RFC 5280 demands. */
+/** UTCTime up to 2049, GeneralizedTime from 2050, as RFC 5280 requires. */
 export function time(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '')
   return Number(digits.slice(0, 4)) < 2050
@@ -67,14 +67,14 @@ export function time(ms: number): Buffer {
     : encode(tag.generalizedTime, Buffer.from(digits))
 }
 
-/** The elements that `bytes` consists of. Throws a RangeError when they are not well-formed. */
+/** The elements of `bytes`. Throws a RangeError when they are not well-formed. */
 export function decodeAll(bytes: Uint8Array): DerElement[] {
   const elements = readDer(bytes)
   if (!elements) throw new RangeError('DER: malformed')
   return elements
 }
 
-/** The one element that `bytes` is. Throws a RangeError when it is not well-formed. */
+/** The single element of `bytes`. Throws a RangeError when it is not well-formed. */
 export function decode(bytes: Uint8Array): DerElement {
   const [element, ...others] = decodeAll(bytes)
   if (!element || others.length > 0) throw new RangeError('DER: not one element')

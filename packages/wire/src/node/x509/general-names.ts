@@ -1,7 +1,7 @@
 import { type DerElement, readLatin1, readObjectIdentifier } from '@coxswain/kit/x509'
 import { decode, decodeAll } from './der.ts'
 
-/** What a subject alternative name extension lists. */
+/** The content of a subject alternative name extension. */
 export interface GeneralNames {
   readonly dnsNames: string[]
   /** In text form. */
@@ -16,7 +16,7 @@ export function noNames(): GeneralNames {
   return { dnsNames: [], ipAddresses: [], emailAddresses: [], uris: [] }
 }
 
-/** Adds to `names` what the subject alternative names among `extensions` say. */
+/** Adds the subject alternative names of `extensions` to `names`. */
 export function readAltNames(extensions: readonly DerElement[], names: GeneralNames): void {
   for (const extension of extensions) {
     const fields = decodeAll(extension.content)
@@ -45,7 +45,7 @@ function addName(names: GeneralNames, type: number, content: Uint8Array): void {
 
 function formatAddress(bytes: Uint8Array): string {
   if (bytes.length === 4) return bytes.join('.')
-  if (bytes.length !== 16) throw new RangeError('an IP address of neither 4 nor 16 bytes')
+  if (bytes.length !== 16) throw new RangeError('an IP address must have 4 or 16 bytes')
   const words = Array.from({ length: 8 }, (_, i) => (bytes[i * 2]! * 256 + bytes[i * 2 + 1]!).toString(16))
   return new URL(`http://[${words.join(':')}]`).hostname.slice(1, -1)
 }

@@ -1,7 +1,7 @@
 import { type DerElement, derTags, nameAttributes, readX509Name, type X509Name } from '@coxswain/kit/x509'
 import { encode, oid, sequence, utf8 } from './der.ts'
 
-/** Whom a certificate is for. Kubernetes reads the common name as the user and the organizations as the groups. */
+/** The subject of a certificate. Kubernetes uses the common name as the user and the organizations as the groups. */
 export interface SubjectName {
   readonly commonName: string
   readonly organizations?: readonly string[]

@@ -7,7 +7,7 @@ import { noNames, readAltNames } from './general-names.ts'
 import { decodeName } from './name.ts'
 import { decodeOnePem } from './pem.ts'
 
-/** What is in a certificate as far as we look, still encoded. */
+/** The parts of a certificate that are used, still encoded. */
 export interface CertificateParts {
   readonly serialNumber: Uint8Array
   readonly issuer: DerElement
@@ -19,7 +19,7 @@ export interface CertificateParts {
   readonly extensions: readonly DerElement[]
 }
 
-/** Takes a certificate apart. Throws `BadCertificate`. */
+/** Parses a certificate. Throws `BadCertificate`. */
 export function readParts(der: Uint8Array): CertificateParts {
   try {
     const [body] = decodeAll(decode(der).content)
@@ -38,20 +38,21 @@ export function readParts(der: Uint8Array): CertificateParts {
       extensions: wrapped ? decodeAll(decode(wrapped.content).content) : [],
     }
   } catch (cause) {
-    throw new TransportError('BadCertificate', 'the certificate cannot be read', { cause })
+    throw new TransportError('BadCertificate', 'the certificate cannot be parsed', { cause })
   }
 }
 
-/** Who a certificate (DER) says its owner is. It says nothing about whether that is true. */
+/** The subject of a certificate (DER). It is not verified. */
 export function readPeerCertificate(der: Uint8Array): PeerCertificate {
   const { subject, notAfter } = readParts(der)
   try {
     return { ...decodeName(subject), notAfter }
   } catch (cause) {
-    throw new TransportError('BadCertificate', "the certificate's subject cannot be read", { cause })
+    throw new TransportError('BadCertificate', "the certificate's subject cannot be parsed", { cause })
   }
 }
 
+/** The subject, validity and names of a certificate. */
 export interface CertificateInfo extends PeerCertificate {
   /** Milliseconds since the epoch. */
   readonly notBefore: number
@@ -60,7 +61,7 @@ export interface CertificateInfo extends PeerCertificate {
   readonly hosts: readonly string[]
 }
 
-/** What a certificate (PEM) says, for deciding whether it is still good for its use. */
+/** The content of a certificate (PEM), for deciding whether it is still usable. */
 export function readCertificate(pem: string): CertificateInfo {
   const der = decodeOnePem(pem, 'CERTIFICATE')
   const { notBefore, extensions } = readParts(der)
@@ -71,6 +72,6 @@ export function readCertificate(pem: string): CertificateInfo {
     const hosts = [...names.dnsNames, ...names.ipAddresses]
     return { ...readPeerCertificate(der), notBefore, isCa: ca, hosts }
   } catch (cause) {
-    throw new TransportError('BadCertificate', 'the certificate cannot be read', { cause })
+    throw new TransportError('BadCertificate', 'the certificate cannot be parsed', { cause })
   }
 }

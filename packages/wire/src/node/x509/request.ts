@@ -6,7 +6,7 @@ import { type GeneralNames, noNames, readAltNames } from './general-names.ts'
 import { decodeName, type SubjectName } from './name.ts'
 import { decodeOnePem } from './pem.ts'
 
-/** A certificate request (PKCS #10) whose signature proves that the sender has the key. */
+/** A certificate request (PKCS #10) whose signature proves possession of the key. */
 export interface CertificateRequest extends GeneralNames {
   readonly subject: SubjectName & { readonly organizations: readonly string[] }
   /** SubjectPublicKeyInfo, DER. */
@@ -26,14 +26,14 @@ const digests: Readonly<Record<string, string | null>> = {
 
 const extensionRequest = '1.2.840.113549.1.9.14'
 
-/** Reads a PEM request. Throws `BadCertificate` when it is malformed or not signed by its own key. */
+/** Parses a PEM request. Throws `BadCertificate` when it is malformed or not signed by its own key. */
 export function readCertificateRequest(pem: string): CertificateRequest {
   const der = decodeOnePem(pem, 'CERTIFICATE REQUEST', 'NEW CERTIFICATE REQUEST')
   let parsed: CertificateRequest | undefined
   try {
     parsed = readRequest(der)
   } catch (cause) {
-    throw new TransportError('BadCertificate', 'the certificate request cannot be read', { cause })
+    throw new TransportError('BadCertificate', 'the certificate request cannot be parsed', { cause })
   }
   if (!parsed)
     throw new TransportError('BadCertificate', 'the certificate request is not signed by its own key')

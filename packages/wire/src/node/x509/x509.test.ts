@@ -8,7 +8,7 @@ import { decodePem, encodePem } from './pem.ts'
 import { readCertificate, readPeerCertificate } from './read.ts'
 import { readCertificateRequest } from './request.ts'
 
-/** An ECDSA request for bob of g1 and g2, with one alternative name of each kind. */
+/** An ECDSA request for bob in g1 and g2, with one alternative name of each kind. */
 const bobsRequest = `-----BEGIN CERTIFICATE REQUEST-----
 MIIBMDCB1gIBADAoMQswCQYDVQQKDAJnMTELMAkGA1UECgwCZzIxDDAKBgNVBAMM
 A2JvYjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABH2lgl6OTV7rTAv5i2Rp3JZq
@@ -28,7 +28,7 @@ const ca = createCertificate({ subject: { commonName: 'ca' }, usages: ['ca'], no
 const hosts = ['kubernetes.default.svc', 'localhost', '10.96.0.1', '::1', 'fe80::1:2']
 
 describe('certificates', () => {
-  it('are issued and signed by their CA, which signed itself', () => {
+  it('are issued and signed by their CA, which is self-signed', () => {
     const issuer = new X509Certificate(ca.certificate)
     assert.ok(issuer.ca && issuer.checkIssued(issuer) && issuer.verify(issuer.publicKey))
     const { certificate } = createCertificate(
@@ -42,7 +42,7 @@ describe('certificates', () => {
     assert.ok(leaf.checkHost('localhost') && leaf.checkIP('fe80::1:2') && !leaf.checkHost('example.com'))
   })
 
-  it('reads back whom they are for, how long and where', () => {
+  it('have the given subject, validity and names', () => {
     const subject = { commonName: 'jané', organizations: ['system:masters', 'b', 'a'], uid: '1-2-3' }
     const { certificate } = createCertificate(
       { subject, usages: ['server'], hosts, notBefore, notAfter },
@@ -66,7 +66,7 @@ describe('certificates', () => {
 })
 
 describe('certificate requests', () => {
-  it('are read with their names, and what is signed from them has their key', () => {
+  it('are parsed with their names, and certificates issued from them have their key', () => {
     const parsed = readCertificateRequest(bobsRequest)
     assert.deepEqual(parsed.subject, { commonName: 'bob', organizations: ['g1', 'g2'] })
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe('certificate requests', () => {
     assert.deepEqual(signed.publicKey.export({ type: 'spki', format: 'der' }), Buffer.from(parsed.publicKey))
   })
 
-  it('are refused when the signature is not their key`s, or they are malformed', () => {
+  it('are rejected when the signature is not by their own key, or they are malformed', () => {
     const [der] = decodePem('CERTIFICATE REQUEST', bobsRequest)
     const changed = Buffer.from(der!)
     changed[changed.indexOf('bob')]! ^= 1
@@ -99,7 +99,7 @@ describe('certificate requests', () => {
     bad(encodePem('CERTIFICATE REQUEST', Buffer.alloc(100, 0x30)))
   })
 
-  it('no garbage makes the readers throw anything but BadCertificate', () => {
+  it('malformed input makes the parsers throw only BadCertificate', () => {
     const [der] = decodePem('CERTIFICATE', ca.certificate)
     const noise = createSeededRandom(7)
     for (let i = 0; i < 2000; i++) {

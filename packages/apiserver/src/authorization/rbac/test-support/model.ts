@@ -1,6 +1,6 @@
 /**
- * What RBAC allows, written down from its rules and as slow as can be. It shares no code with the authorizer, and reads a
- * request by itself: neither may be right because the other is wrong.
+ * What RBAC allows, written directly from its rules and deliberately slow. It shares no code with the authorizer and parses
+ * requests by itself, so that a shared mistake cannot hide.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface ModelBinding {
   readonly subjects: readonly ModelSubject[]
 }
 
-/** Keys of what is namespaced are `NAMESPACE/NAME`. */
+/** Keys of namespaced objects are `NAMESPACE/NAME`. */
 export interface ModelPolicy {
   readonly clusterRoles: Map<string, readonly ModelRule[]>
   readonly roles: Map<string, readonly ModelRule[]>
@@ -49,7 +49,7 @@ export type ModelRequest =
       readonly name: string
     }
 
-/** Every binding that names the user is looked at, and every rule of its role. */
+/** Scans every binding that names the user, and every rule of its role. */
 export function modelAllows(policy: ModelPolicy, user: ModelUser, request: ModelRequest): boolean {
   const granted: ModelRule[] = []
   for (const binding of policy.clusterRoleBindings.values()) {
@@ -117,7 +117,7 @@ const verbOfMethod = new Map([
   ['DELETE', 'delete'],
 ])
 
-/** What a request asks for: its path without escapes, piece by piece, and what the query says of a collection. */
+/** The attributes of a request: its unescaped path, segment by segment, and the query of a collection. */
 export function readRequest(method: string, rawPath: string, query: string): ModelRequest {
   const whole = takeOffEscapes(rawPath) ?? rawPath
   const nothing: ModelRequest = { about: 'path', verb: method.toLowerCase(), path: whole }

@@ -1,7 +1,7 @@
 import { encodeText, type Random } from '@coxswain/kit'
 import type { ModelBinding, ModelPolicy, ModelRule, ModelSubject, ModelUser } from './model.ts'
 
-/** Words that are alike, so that a careless comparison shows. */
+/** Similar words, so that a careless comparison shows. */
 const words = {
   verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'post', '*'],
   groups: ['', 'apps', 'example.com', '*'],
@@ -79,7 +79,7 @@ export function randomBinding(random: Random, isCluster: boolean): ModelBinding 
   return { roleRef: { kind, name: `r${random.below(6)}` }, subjects }
 }
 
-/** Names in small numbers, so that roles come and go under bindings that stay. */
+/** Few distinct names, so that roles come and go under existing bindings. */
 export function randomChange(random: Random, policy: ModelPolicy): PolicyChange {
   const kind = pick(random, ['clusterRoles', 'roles', 'clusterRoleBindings', 'roleBindings'] as const)
   const isRole = kind === 'clusterRoles' || kind === 'roles'
@@ -98,7 +98,7 @@ export function randomChange(random: Random, policy: ModelPolicy): PolicyChange 
 export interface PolicyChange {
   readonly kind: keyof ModelPolicy
   readonly key: string
-  /** Undefined when it is deleted. */
+  /** Undefined for a deletion. */
   readonly value: readonly ModelRule[] | ModelBinding | undefined
 }
 
@@ -149,7 +149,7 @@ function randomResource(random: Random): { segments: string[]; query: string } {
   return { segments, query: query.join('&') }
 }
 
-/** The same segment in one of the ways it can be written; what cannot stand there is always escaped. */
+/** The same segment in one of its encodings; reserved characters are always escaped. */
 function writeSegment(random: Random, segment: string): string {
   const plain = encodeURIComponent(segment)
   if (random.below(8) > 0) return plain

@@ -3,8 +3,8 @@ import { getHeader, getHeaderValues, type WireHeaders } from '@coxswain/wire'
 import type { UserInfo } from '../../request/context.ts'
 import { headerText, unescapeHeaderKey } from '../header-text.ts'
 
-/** Who the sender of a request wants to be taken for, exactly as the headers say. */
-export interface WantedUser extends UserInfo {
+/** The user that a request asks to impersonate, exactly as in the headers. */
+export interface ImpersonatedUser extends UserInfo {
   readonly uid: string
   readonly extra: Readonly<Record<string, readonly string[]>>
 }
@@ -14,8 +14,8 @@ const groupHeader = 'impersonate-group'
 const uidHeader = 'impersonate-uid'
 const extraPrefix = 'impersonate-extra-'
 
-/** Undefined for a request that does not impersonate. Throws a 400 when the name is missing. */
-export function readWantedUser(headers: WireHeaders): WantedUser | undefined {
+/** Undefined for a request that does not impersonate. Throws a 400 when the user name is missing. */
+export function readImpersonatedUser(headers: WireHeaders): ImpersonatedUser | undefined {
   return hasImpersonation(headers) ? readHeaders(headers) : undefined
 }
 
@@ -24,7 +24,7 @@ function hasImpersonation(headers: WireHeaders): boolean {
   return false
 }
 
-function readHeaders(headers: WireHeaders): WantedUser | undefined {
+function readHeaders(headers: WireHeaders): ImpersonatedUser | undefined {
   const name = headerText(getHeader(headers, userHeader) ?? '')
   const uid = headerText(getHeader(headers, uidHeader) ?? '')
   const groups = getHeaderValues(headers, groupHeader).map(headerText)
@@ -42,13 +42,13 @@ function readHeaders(headers: WireHeaders): WantedUser | undefined {
   return undefined
 }
 
-/** Whether a header is one of those, which later filters must not see. */
+/** Whether a header is an impersonation header, which later filters must not see. */
 export function isImpersonationHeader(name: string): boolean {
   return name === userHeader || name === groupHeader || name === uidHeader || name.startsWith(extraPrefix)
 }
 
-/** The way Go prints the record that upstream reads the headers into. */
-function printUser({ name, uid, groups, extra }: WantedUser): string {
+/** Go's print of the struct that upstream parses the headers into. */
+function printUser({ name, uid, groups, extra }: ImpersonatedUser): string {
   const keys = Object.keys(extra).sort()
   const map = keys.map(key => `${JSON.stringify(key)}:${printList(extra[key]!)}`)
   const printed = keys.length === 0 ? 'map[string][]string(nil)' : `map[string][]string{${map.join(', ')}}`

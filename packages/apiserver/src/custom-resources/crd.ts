@@ -1,27 +1,27 @@
 import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Schema } from '@coxswain/apimachinery/schema'
 
-/** The parts of a CustomResourceDefinition that its rules look at, as they come from a client: anything may be missing. */
-export interface Definition {
+/** The parts of a CustomResourceDefinition that validation reads, as sent by a client: any of them may be missing. */
+export interface Crd {
   readonly metadata: {
     readonly name?: string
     readonly annotations?: Readonly<Record<string, string>>
     readonly creationTimestamp?: string
   }
-  readonly spec: DefinitionSpec
+  readonly spec: CrdSpec
   readonly status?: { readonly storedVersions?: readonly string[] | null }
 }
 
-export interface DefinitionSpec {
+export interface CrdSpec {
   readonly group?: string
   readonly scope?: string
-  readonly names?: DefinitionNames
-  readonly versions?: readonly DefinitionVersion[] | null
+  readonly names?: CrdNames
+  readonly versions?: readonly CrdVersion[] | null
   readonly conversion?: JsonObject
   readonly preserveUnknownFields?: boolean
 }
 
-export interface DefinitionNames {
+export interface CrdNames {
   readonly plural?: string
   readonly singular?: string
   readonly shortNames?: readonly string[]
@@ -30,7 +30,7 @@ export interface DefinitionNames {
   readonly categories?: readonly string[]
 }
 
-export interface DefinitionVersion {
+export interface CrdVersion {
   readonly name?: string
   readonly served?: boolean
   readonly storage?: boolean
@@ -42,19 +42,19 @@ export interface DefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath?: string }[]
 }
 
-/** The members of a version that upstream keeps once for all versions when they are equal. */
+/** The members of a version that upstream's internal type has once for all versions when they are equal. */
 export type SharedMember = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
 
-export function readDefinition(object: JsonObject): Definition {
-  return { ...object, spec: isObject(object.spec) ? object.spec : {} } as unknown as Definition
+export function readCrd(object: JsonObject): Crd {
+  return { ...object, spec: isObject(object.spec) ? object.spec : {} } as unknown as Crd
 }
 
-export function versionsOf(spec: DefinitionSpec): readonly DefinitionVersion[] {
+export function versionsOf(spec: CrdSpec): readonly CrdVersion[] {
   return spec.versions ?? []
 }
 
-/** Whether all versions agree on a member; errors are told at the place where upstream keeps it then. */
-export function isShared(spec: DefinitionSpec, member: SharedMember): boolean {
+/** Whether all versions have an equal member; errors are then reported at the top-level path, as upstream does. */
+export function isShared(spec: CrdSpec, member: SharedMember): boolean {
   const [first, ...others] = versionsOf(spec)
   return first !== undefined && others.every(version => deepEqual(version[member], first[member]))
 }
@@ -73,7 +73,7 @@ function childrenOf(schema: Schema): readonly Schema[] {
   return nested.filter(isObject) as unknown as Schema[]
 }
 
-/** Every schema below and including `schema`, as upstream walks them. */
+/** `schema` and every schema nested in it, in upstream's order. */
 export function* eachSchema(schema: Schema): Generator<Schema, void, undefined> {
   const waiting = [schema]
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -83,7 +83,7 @@ export function* eachSchema(schema: Schema): Generator<Schema, void, undefined> 
   }
 }
 
-/** Whether a schema has more than so many levels. */
+/** Whether a schema is nested deeper than this. */
 export function isDeeper(schema: Schema, levels: number): boolean {
   let level: readonly Schema[] = [schema]
   for (let depth = 1; level.length > 0; depth++) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startCrdServer } from './test-support/crd-server.ts'
 
-describe('a v1beta1 definition', () => {
-  it('is answered with the 404 it always was, and with what to do', async () => {
+describe('a v1beta1 CRD', () => {
+  it('is answered with the usual 404, and with a hint', async () => {
     await using server = await startCrdServer()
     const path = '/apis/apiextensions.k8s.io/v1beta1/customresourcedefinitions'
     for (const [method, url] of [

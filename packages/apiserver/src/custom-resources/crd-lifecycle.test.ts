@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Answered, crds, startCrdServer, thingDefinition } from './test-support/crd-server.ts'
+import { type Answered, crds, startCrdServer, thingCrd } from './test-support/crd-server.ts'
 
 const path = `${crds}/things.example.com`
 const v1 = '/apis/example.com/v1/things'
@@ -23,7 +23,7 @@ const names = ({ body }: { body: Answered }) => body.items.map((item: Answered) 
 const conditionOf = (body: Answered, type: string) =>
   body.status.conditions.find((condition: Answered) => condition.type === type)
 
-describe('a definition', () => {
+describe('a CRD', () => {
   it('appears in discovery and OpenAPI within a second, and disappears again', async () => {
     await using server = await startCrdServer()
     const { world } = server
@@ -36,16 +36,16 @@ describe('a definition', () => {
     }
     assert.deepEqual(await isShown(), [false, false, false, false])
     const before = world.clock.now()
-    await server.send('POST', crds, thingDefinition(schema))
+    await server.send('POST', crds, thingCrd(schema))
     assert.deepEqual(await isShown(), [true, true, true, true])
     await server.send('DELETE', path)
     assert.deepEqual(await isShown(), [false, false, false, false])
     assert.ok(world.clock.now() - before <= 1000)
   })
 
-  it('says in its conditions what becomes of it', async () => {
+  it('reports its state in its conditions', async () => {
     await using server = await startCrdServer()
-    const approved = thingDefinition(schema, { spec: { group: 'example.k8s.io' } })
+    const approved = thingCrd(schema, { spec: { group: 'example.k8s.io' } })
     approved.metadata = {
       name: 'things.example.k8s.io',
       annotations: { 'api-approved.kubernetes.io': 'unapproved, for tests' },
@@ -77,7 +77,7 @@ describe('a definition', () => {
     assert.equal((await server.send('GET', `${crds}/things.example.k8s.io`)).status, 404)
   })
 
-  it('keeps the versions that objects were stored in, until they are taken out of the status', async () => {
+  it('keeps the versions that objects were stored in, until they are removed from the status', async () => {
     await using server = await startCrdServer()
     const version = (name: string, storage: boolean) => ({
       name,
@@ -88,7 +88,7 @@ describe('a definition', () => {
     await server.send(
       'POST',
       crds,
-      thingDefinition(schema, { spec: { versions: [version('v1', true), version('v2', false)] } }),
+      thingCrd(schema, { spec: { versions: [version('v1', true), version('v2', false)] } }),
     )
     const change = (versions: object[]) => server.send('PATCH', path, { spec: { versions } }, merge)
     const changed = await change([version('v1', false), version('v2', true)])
@@ -111,7 +111,7 @@ describe('a definition', () => {
     assert.equal((await server.send('GET', '/apis/example.com/v2/things')).status, 200)
   })
 
-  it('warns of versions that are deprecated, in its own words if it has some', async () => {
+  it('warns of deprecated versions, with its own message if it has one', async () => {
     await using server = await startCrdServer()
     const version = (name: string, more: object) => ({
       name,
@@ -125,7 +125,7 @@ describe('a definition', () => {
       version('v1beta1', { deprecated: true, deprecationWarning: 'use v2' }),
       version('v2', {}),
     ]
-    await server.send('POST', crds, thingDefinition(schema, { spec: { versions } }))
+    await server.send('POST', crds, thingCrd(schema, { spec: { versions } }))
     assert.deepEqual((await server.send('GET', v1)).warnings, [
       '299 - "example.com/v1 Thing is deprecated; use example.com/v2 Thing"',
     ])
@@ -135,10 +135,10 @@ describe('a definition', () => {
     assert.deepEqual((await server.send('GET', '/apis/example.com/v2/things')).warnings, [])
   })
 
-  it('lets lists, watches and deletions select by the fields that it names', async () => {
+  it('lets lists, watches and deletions select by its selectable fields', async () => {
     await using server = await startCrdServer()
     const selectableFields = [{ jsonPath: '.spec.color' }, { jsonPath: '.spec.size' }]
-    await server.send('POST', crds, thingDefinition(schema, { version: { selectableFields } }))
+    await server.send('POST', crds, thingCrd(schema, { version: { selectableFields } }))
     for (const [name, color, size] of [
       ['a', 'red', 1],
       ['b', 'blue', 1],
@@ -161,10 +161,10 @@ describe('a definition', () => {
     assert.deepEqual(names(await server.send('GET', v1)), ['c'])
   })
 
-  it('can change without ending the watches of others', async () => {
+  it('can change without ending the watches of other resources', async () => {
     await using server = await startCrdServer()
-    await server.send('POST', crds, thingDefinition(schema))
-    const others = thingDefinition(schema, { spec: { names: { plural: 'others', kind: 'Other' } } })
+    await server.send('POST', crds, thingCrd(schema))
+    const others = thingCrd(schema, { spec: { names: { plural: 'others', kind: 'Other' } } })
     others.metadata.name = 'others.example.com'
     await server.send('POST', crds, others)
     const own = await server.watch(`${v1}?watch=true&resourceVersion=0`)
@@ -202,11 +202,11 @@ describe('a definition', () => {
         labelSelectorPath: '.status.selector',
       },
     }
-    const definition = thingDefinition(
+    const crd = thingCrd(
       { type: 'object', properties: { spec: replicas, status: replicas } },
       { version: { subresources } },
     )
-    await server.send('POST', crds, definition)
+    await server.send('POST', crds, crd)
     const made = await server.send('POST', v1, { ...thing('a', { replicas: 2 }), status: { replicas: 9 } })
     assert.deepEqual([made.body.metadata.generation, made.body.status], [1, undefined])
     await server.send(

@@ -1,8 +1,8 @@
 import type { Change } from '../store.ts'
 import { type ConformanceCase, check, equal, rejects, revisionOf } from './context.ts'
 
-/** How a watch begins, says how far it has come, and ends. */
-export const watchLifeCases: readonly ConformanceCase[] = [
+/** How a watch begins, reports progress, and ends. */
+export const watchLifecycleCases: readonly ConformanceCase[] = [
   {
     name: 'a watch from before the compacted revision is refused',
     async run(c) {
@@ -132,15 +132,15 @@ export const watchLifeCases: readonly ConformanceCase[] = [
       }
       const { revision: last } = await c.store.status()
       const seen: number[] = []
-      let told = from - 1
+      let delivered = from - 1
       for (let batch = (await c.target.within(first)).value; ; batch = await watch.next()) {
         for (const change of batch.changes) {
-          check(revisionOf(change) > told, 'a change comes before its revision is said to be told')
+          check(revisionOf(change) > delivered, 'a change comes before its revision is reported')
           seen.push(revisionOf(change))
         }
-        check(batch.revision >= told, 'revisions do not go back')
-        told = batch.revision
-        if (told >= last) break
+        check(batch.revision >= delivered, 'revisions do not go back')
+        delivered = batch.revision
+        if (delivered >= last) break
         c.store.requestProgress()
       }
       equal(
@@ -170,7 +170,7 @@ export const watchLifeCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a slow watch ends with SlowWatcher, blocks nobody, and can be resumed where it stopped',
+    name: 'a slow watch ends with SlowWatcher, blocks no other watch, and can be resumed where it stopped',
     settings: { maxLag: 50 },
     async run(c) {
       const from = await c.write(c.put('a', 'start'))
@@ -184,14 +184,14 @@ export const watchLifeCases: readonly ConformanceCase[] = [
       }
       equal(seen, 1, 'first change')
       let next = revision + 1
-      const told = async () => {
+      const readAll = async () => {
         for (;;) {
           const batch = await slow.next()
           check(batch.revision >= next, 'in order')
           next = batch.revision + 1
         }
       }
-      await rejects(told(), 'SlowWatcher')
+      await rejects(readAll(), 'SlowWatcher')
       const left = from + 400 - (next - 1)
       equal(
         (await c.watch({ from: next }).changes(left)).map(revisionOf)[0],
