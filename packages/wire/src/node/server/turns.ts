@@ -1,7 +1,7 @@
 /** Milliseconds after which one turn of the event loop begins no more work. */
 const longestTurn = 10
-/** Work of one turn at most, once there is too much. */
-const batch = 16
+/** Pieces of work that one turn begins at most: an attempt at each costs something, even where the turn is long before. */
+const mostInTurn = 128
 /**
  * Turns without work that follow one with. Each takes a few microseconds, and Node accepts one connection a turn: those
  * who come anew, health checks among them, get through a handshake in the meantime.
@@ -21,6 +21,12 @@ export class Turns {
   #count = 0
   /** Whether work has to wait for a later turn. */
   #isActive = false
+  readonly #now: () => number
+
+  /** `now` tells milliseconds that pass evenly. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   /** Calls `work` now, or in a later turn. */
   run(connection: object, work: () => void): void {
@@ -36,7 +42,7 @@ export class Turns {
   }
 
   #isShort(): boolean {
-    const now = performance.now()
+    const now = this.#now()
     if (this.#startedAt === undefined) {
       this.#startedAt = now
       setImmediate(this.#onTurnOver)
@@ -46,25 +52,31 @@ export class Turns {
   }
 
   readonly #onTurnOver = (): void => {
-    const isLong = performance.now() - this.#startedAt! >= longestTurn
+    const isLong = this.#now() - this.#startedAt! >= longestTurn
     this.#startedAt = undefined
     if (!isLong || this.#isActive) return
     this.#isActive = true
     this.#pause(pauses)
   }
 
-  /** Each piece of work is an immediate of its own: what follows from it is done, and counted, before the next. */
+  /**
+   * Begins what waits, until the turn is long. Each piece of work is an immediate of its own: what follows from it is done,
+   * and counted, before the next.
+   */
   #schedule(): void {
     this.#isActive = true
-    let left = Math.min(batch, this.#count)
-    let startedAt = 0
+    let startedAt: number | undefined
+    const isShort = () => this.#now() - startedAt! < longestTurn
     const step = (): void => {
-      const now = performance.now()
-      if (startedAt === 0) startedAt = now
-      if (now - startedAt < longestTurn) this.#take()?.()
-      if (--left === 0) this.#pause(pauses)
+      startedAt ??= this.#now()
+      if (isShort()) this.#take()?.()
     }
-    for (let i = left; i > 0; i--) setImmediate(step)
+    for (let left = Math.min(mostInTurn, this.#count); left > 0; left--) setImmediate(step)
+    setImmediate(() => {
+      if (!isShort()) this.#pause(pauses)
+      else if (this.#count > 0) this.#schedule()
+      else this.#isActive = false
+    })
   }
 
   #pause(left: number): void {
