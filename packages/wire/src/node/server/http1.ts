@@ -15,6 +15,7 @@ import {
   ReceivedRequest,
 } from './received-request.ts'
 import { noRoom, type ServerCore } from './server-core.ts'
+import { TurnBatches } from './turn-batch.ts'
 
 /** How long, and how much of, the rest of a body that nobody wants is read, so that the client gets to read the answer. */
 const lingerMs = 2000
@@ -205,8 +206,12 @@ function lingerAfter({ message, response, passed }: Exchange): void {
   })
 }
 
+/** A connection answers one request after the other, so its streams need not be told from others. */
+const batches = new TurnBatches()
+
 function createPlainSink(response: ServerResponse): Sink {
   return {
+    batches,
     write: chunk => response.write(chunk),
     onRoom: callback => onceEither(response, callback),
     onClose: callback => void response.on('close', callback),

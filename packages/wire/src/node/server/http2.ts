@@ -21,6 +21,7 @@ import {
   separateHeaders,
 } from './received-request.ts'
 import { noRoom, type ServerCore } from './server-core.ts'
+import { TurnBatches } from './turn-batch.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants
 
@@ -206,6 +207,7 @@ function headersOf(status: number, headers: WireHeaders): OutgoingHeaders {
 function createSink(stream: ServerHttp2Stream): Sink {
   const order = stream.session && eventsFirstOf(stream.session)
   return {
+    batches: order?.batches ?? new TurnBatches(),
     write: chunk => (order ? stream.write(chunk, order.sent()) : stream.write(chunk)),
     onRoom: callback => onceEither(stream, callback),
     onClose: callback => void stream.on('close', callback),
