@@ -32,5 +32,5 @@ export interface Attributes {
   /** Notes something of the request in the audit log; what is noted first stays. */
   readonly annotate?: (key: string, value: string) => void
   /** Aborts when the client goes away. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }

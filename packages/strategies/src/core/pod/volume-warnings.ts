@@ -17,11 +17,12 @@ const filesOf = (items: Decoded<KeyToPath[]> | null | undefined, source: string)
 
 /** Files of one volume that hide one another, or stand where another's directory is. */
 export function* overlapWarnings(volume: Decoded<Volume>): WarningTexts {
+  const { configMap, secret, downwardAPI, projected } = volume
+  if (!configMap && !secret && !downwardAPI && !projected) return
   const name = quote(volume.name ?? '')
   function* report(description: string, files: readonly FilePath[]): WarningTexts {
     for (const text of overlaps(files)) yield `volume ${name} (${description}): overlapping paths: ${text}`
   }
-  const { configMap, secret, downwardAPI, projected } = volume
   if (configMap) yield* report(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap.items, ''))
   if (secret) yield* report(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items, ''))
   if (downwardAPI) yield* report('DownwardAPI', filesOf(downwardAPI.items, ''))
@@ -99,9 +100,14 @@ function nodesOf(paths: Iterable<string>): Map<string, FileNode> {
   return nodes
 }
 
+/** Whether no two files have the first segment of their paths in common: nothing overlaps then, as in most volumes. */
+function haveOwnRoots(files: readonly FilePath[]): boolean {
+  return new Set(files.map(({ path }) => path.split('/', 1)[0])).size === files.length
+}
+
 /** Each file with those before it that have its path, a directory of it, or a path below it; no pair twice. */
 function* overlaps(files: readonly FilePath[]): WarningTexts {
-  if (files.length < 2) return
+  if (files.length < 2 || haveOwnRoots(files)) return
   const trimmed = files.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
   const nodes = nodesOf(new Set(trimmed.map(({ path }) => path)))
   let order = 0
