@@ -57,6 +57,17 @@ describe('turns', () => {
     assert.equal(begun, 65, 'nothing waits any more')
   })
 
+  it('do not keep work waiting because others have made a turn long', async () => {
+    let now = 0
+    const turns = new Turns(() => now)
+    turns.run({}, () => {})
+    now += 100 // events to watchers, for instance
+    await nextTurn()
+    let begun = 0
+    turns.run({}, () => begun++)
+    assert.equal(begun, 1)
+  })
+
   it('do not keep urgent requests waiting', async () => {
     await using server = await serve({
       isUrgent: path => path === '/livez',

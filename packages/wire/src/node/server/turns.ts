@@ -18,6 +18,8 @@ export class Turns {
   readonly #waiting = new Map<object, (() => void)[]>()
   /** When this turn began; undefined when nothing was begun in it. */
   #startedAt: number | undefined
+  /** Milliseconds of this turn that work begun at once has taken. */
+  #spent = 0
   #count = 0
   /** Whether work has to wait for a later turn. */
   #isActive = false
@@ -30,8 +32,10 @@ export class Turns {
 
   /** Calls `work` now, or in a later turn. */
   run(connection: object, work: () => void): void {
-    if (!this.#isActive && this.#isShort()) {
+    const now = this.#now()
+    if (!this.#isActive && this.#isShort(now)) {
       work()
+      this.#spent += this.#now() - now
       return
     }
     this.#count++
@@ -41,8 +45,7 @@ export class Turns {
     if (!this.#isActive) this.#schedule()
   }
 
-  #isShort(): boolean {
-    const now = this.#now()
+  #isShort(now: number): boolean {
     if (this.#startedAt === undefined) {
       this.#startedAt = now
       setImmediate(this.#onTurnOver)
@@ -52,8 +55,10 @@ export class Turns {
   }
 
   readonly #onTurnOver = (): void => {
-    const isLong = this.#now() - this.#startedAt! >= longestTurn
+    // What others do in a turn is no reason to pause: a turn full of events to watchers is followed by one with little work.
+    const isLong = this.#spent >= longestTurn
     this.#startedAt = undefined
+    this.#spent = 0
     if (!isLong || this.#isActive) return
     this.#isActive = true
     this.#pause(pauses)
