@@ -25,8 +25,9 @@ const filesOf = (
 /** Files of one volume that hide one another, or stand where another's directory is. */
 export function* overlapWarnings(volume: Decoded<Volume>): WarningTexts {
   const { configMap, secret, downwardAPI, projected } = volume
-  if (configMap) yield* report(volume, filesOf(configMap.items, ''), 'ConfigMap', configMap.name ?? '')
-  if (secret) yield* report(volume, filesOf(secret.items, ''), 'Secret', secret.secretName ?? '')
+  if (configMap)
+    yield* report(volume, filesOf(configMap.items, ''), `ConfigMap ${quote(configMap.name ?? '')}`)
+  if (secret) yield* report(volume, filesOf(secret.items, ''), `Secret ${quote(secret.secretName ?? '')}`)
   if (downwardAPI) yield* report(volume, filesOf(downwardAPI.items, ''), 'DownwardAPI')
   if (projected) {
     for (const source of projected.sources ?? []) {
@@ -39,15 +40,9 @@ export function* overlapWarnings(volume: Decoded<Volume>): WarningTexts {
 
 const nothing: readonly string[] = []
 
-function report(
-  volume: Decoded<Volume>,
-  files: readonly FilePath[],
-  source: string,
-  sourceName?: string,
-): Iterable<string> {
+function report(volume: Decoded<Volume>, files: readonly FilePath[], description: string): Iterable<string> {
   if (haveOwnRoots(files)) return nothing
   const name = quote(volume.name ?? '')
-  const description = sourceName === undefined ? source : `${source} ${quote(sourceName)}`
   return reportOverlaps(files, `volume ${name} (${description}): overlapping paths:`)
 }
 

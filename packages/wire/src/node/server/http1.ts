@@ -206,7 +206,7 @@ function lingerAfter({ message, response, passed }: Exchange): void {
   })
 }
 
-/** A connection answers one request after the other, so its streams need not be told from others. */
+/** A connection answers one request after the other, so its streams need not be kept apart from those of others. */
 const batches = new TurnBatches()
 
 /** A class, since objects that have getters of their own are slow. */
