@@ -14,8 +14,17 @@ const zeroMilliseconds = -62_135_596_800_000
 
 /** `2026-04-01T12:00:00Z`: how a `Time` is written. Fractions of a second are cut off. */
 export function formatTime(milliseconds: number): string {
-  return `${new Date(Math.floor(milliseconds / 1000) * 1000).toISOString().slice(0, -5)}Z`
+  const second = Math.floor(milliseconds / 1000)
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1000).toISOString().slice(0, -5)}Z`
+    lastSecond = second
+  }
+  return lastText
 }
+
+/** Every write formats the present several times. */
+let lastSecond: number | undefined
+let lastText = ''
 
 /** `2026-04-01T12:00:00.123456Z`: how a `MicroTime` is written. */
 export function formatMicroTime(milliseconds: number, nanoseconds = 0): string {

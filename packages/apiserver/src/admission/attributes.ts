@@ -32,5 +32,5 @@ export interface Attributes {
   /** Adds an annotation to the audit event; the first value of a key wins. */
   readonly annotate?: (key: string, value: string) => void
   /** Aborts when the client disconnects. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }

@@ -1,40 +1,74 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery/meta'
-import type { Endpoint } from '../registry/registry.ts'
-import type { RequestContext, ResourceContext } from '../request/context.ts'
+import type { Endpoint, ServedResource } from '../registry/registry.ts'
+
+import type { RequestContext, ResourceContext, UserInfo } from '../request/context.ts'
 import type { DeleteOptions } from '../request/write-options.ts'
 import type { Attributes } from './attributes.ts'
+import type { AdmissionPorts } from './ports.ts'
 
 const optionsVersion = 'meta.k8s.io/v1'
 
 type Given = Pick<Attributes, 'server' | 'operation' | 'object' | 'oldObject' | 'dryRun'> &
   Partial<Pick<Attributes, 'subresource' | 'namespace' | 'name' | 'kind' | 'options'>>
 
-/** The parts of a request that admission sees; whatever is not set is taken from the request's path. */
-export function createAttributes(
-  context: Pick<ResourceContext, 'user'> & Partial<ResourceContext>,
-  { resource, version }: Endpoint,
-  given: Given,
-): Attributes {
-  const { info, warnings, auditAnnotations, request } = context
-  const attributes = {
-    subresource: info?.subresource ?? '',
-    namespace: info?.namespace ?? '',
-    name: info?.name ?? '',
-    ...given,
-    resource,
-    version,
-    user: context.user,
-    warn: (text: string) => void warnings?.push(text),
-    annotate: (key: string, value: string) => {
-      if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)
-    },
-    // A getter: a request from a socket creates its signal on first use.
-    get signal() {
-      return request?.signal
-    },
+type Described = Pick<ResourceContext, 'user'> & Partial<ResourceContext>
+
+/** What admission sees of a request. A class, because an object literal with a getter has a slow shape of its own. */
+export class RequestAttributes implements Attributes {
+  readonly operation: Attributes['operation']
+  readonly resource: ServedResource
+  readonly version: VersionInfo
+  readonly subresource: string
+  readonly namespace: string
+  /** Set later when the server generates it. */
+  name: string
+  declare readonly kind?: GroupVersionKind
+  readonly object: JsonObject | undefined
+  readonly oldObject: JsonObject | undefined
+  readonly dryRun: boolean
+  declare readonly options?: JsonObject
+  readonly user: UserInfo
+  readonly server: AdmissionPorts
+  readonly #context: Described
+
+  constructor(context: Described, { resource, version }: Endpoint, given: Given) {
+    const { info, user } = context
+    this.#context = context
+    this.operation = given.operation
+    this.resource = resource
+    this.version = version
+    this.subresource = given.subresource ?? info?.subresource ?? ''
+    this.namespace = given.namespace ?? info?.namespace ?? ''
+    this.name = given.name ?? info?.name ?? ''
+    this.object = given.object
+    this.oldObject = given.oldObject
+    this.dryRun = given.dryRun
+    this.user = user
+    this.server = given.server
+    if (given.kind) this.kind = given.kind
+    if (given.options) this.options = given.options
   }
-  return attributes as Attributes
+
+  warn(text: string): void {
+    this.#context.warnings?.push(text)
+  }
+
+  annotate(key: string, value: string): void {
+    const { auditAnnotations } = this.#context
+    if (auditAnnotations && !auditAnnotations.has(key)) auditAnnotations.set(key, value)
+  }
+
+  /** A request from a socket creates its signal on first use. */
+  get signal(): AbortSignal | undefined {
+    return this.#context.request?.signal
+  }
+}
+
+/** Whatever is not set is taken from the request's path. */
+export function createAttributes(context: Described, endpoint: Endpoint, given: Given): RequestAttributes {
+  return new RequestAttributes(context, endpoint, given)
 }
 
 /** The query of a write as options. A patch counts as the create or update that it results in. */

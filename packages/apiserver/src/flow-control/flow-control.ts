@@ -121,22 +121,26 @@ export class FlowControl {
     const leave = () => {
       seat?.release()
       seat = undefined
+      leavable.isLeft = true
     }
-    return {
+    const leavable = {
       leave,
-      get isLeft() {
-        return seat === undefined
-      },
+      isLeft: false,
       take: async () => {
         const taken = this.#seated(await this.#enter(context, flow), flow)
-        if (isOver) taken.release()
-        else seat = taken
+        if (isOver) {
+          taken.release()
+          return
+        }
+        seat = taken
+        leavable.isLeft = false
       },
       release: () => {
         isOver = true
         leave()
       },
     }
+    return leavable
   }
 
   #runWithSeat(context: RequestContext, next: Next, flow: Flow, entered: Seat | Refusal): Answer {

@@ -1,19 +1,9 @@
 import type { WireRequest } from '@coxswain/wire'
+import { ChangedRequest } from './changed-request.ts'
+
+const tooLarge = { bodyTooLarge: true }
 
 /** The request with another body, or with the mark that it was too large. */
 export function withBody(request: WireRequest, body: Uint8Array | 'too large'): WireRequest {
-  return {
-    method: request.method,
-    path: request.path,
-    query: request.query,
-    headers: request.headers,
-    ...(body === 'too large' ? { bodyTooLarge: true } : { body }),
-    ...(request.peer && { peer: request.peer }),
-    ...(request.peerError !== undefined && { peerError: request.peerError }),
-    ...(request.remoteAddress !== undefined && { remoteAddress: request.remoteAddress }),
-    // A getter: a request from a socket creates its signal on first use.
-    get signal() {
-      return request.signal
-    },
-  }
+  return new ChangedRequest(request, request.headers, body === 'too large' ? tooLarge : { body })
 }

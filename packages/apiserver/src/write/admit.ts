@@ -10,8 +10,8 @@ export function mutate<W extends Admitted<W>>(write: W): Promise<void> {
 
 /** Lets validating admission reject the write. */
 export function admit<W extends Admitted<W>>({ ports, attributes, generated, object }: W): Promise<void> {
-  const shown = generated ? { ...attributes!, name: metadataOf(object).name! } : attributes!
-  return ports.admission.validate(shown)
+  if (generated) attributes!.name = metadataOf(object).name!
+  return ports.admission.validate(attributes!)
 }
 
 /** Records in `metadata.managedFields` which manager wrote which fields. */

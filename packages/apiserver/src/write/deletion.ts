@@ -1,7 +1,10 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
-import type { Attributes } from '../admission/attributes.ts'
-import { createAttributes, deleteOptionsObject } from '../admission/create-attributes.ts'
+import {
+  createAttributes,
+  deleteOptionsObject,
+  type RequestAttributes,
+} from '../admission/create-attributes.ts'
 import { serveOne } from '../registry/convert.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
@@ -48,7 +51,7 @@ export function createDeletion(ports: DeletePorts, request: DeletionRequest, old
   }
 }
 
-function describeDeletion(deletion: Deletion): Attributes {
+function describeDeletion(deletion: Deletion): RequestAttributes {
   const { ports, context, endpoint, namespace, object, options } = deletion
   return createAttributes(context, endpoint, {
     server: ports.admission.server,

@@ -1,8 +1,11 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
 import type { Claim, StrategyContext } from '@coxswain/strategies'
-import type { Attributes } from '../admission/attributes.ts'
-import { createAttributes, writeOptionsObject } from '../admission/create-attributes.ts'
+import {
+  createAttributes,
+  type RequestAttributes,
+  writeOptionsObject,
+} from '../admission/create-attributes.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { DecodedBody } from '../registry/conventions.ts'
 import { apiVersionOf, type Endpoint } from '../registry/registry.ts'
@@ -14,9 +17,9 @@ import type { WritePorts } from './ports.ts'
 /** What admission sees of a request. */
 export interface Admitted<W> {
   readonly ports: Pick<WritePorts, 'admission'>
-  readonly describe: (write: W) => Attributes
+  readonly describe: (write: W) => RequestAttributes
   /** Set when admission begins. */
-  attributes: Attributes | undefined
+  attributes: RequestAttributes | undefined
   /** Whether the server generated the object's name; passed to validating admission. */
   generated: boolean
   object: JsonObject
@@ -117,7 +120,7 @@ function createStrategyContext(
 }
 
 /** What admission sees of a write. */
-export function describeWrite(write: Write): Attributes {
+export function describeWrite(write: Write): RequestAttributes {
   const { ports, context, endpoint, operation, options, part, object, old } = write
   const { server } = ports.admission
   const { dryRun } = options

@@ -301,17 +301,18 @@ describe('malformed TLS and HTTP/2', () => {
   it('a body that never arrives times out, and an incomplete one is rejected', async () => {
     seen = []
     const session = connect()
-    const slow = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    const slow = session.request({ ':path': '/half', ':method': 'POST' }, { endStream: false })
     slow.on('error', () => {})
     slow.write('half')
     await closed(slow)
-    const cut = session.request({ ':path': '/', ':method': 'POST' }, { endStream: false })
+    const cut = session.request({ ':path': '/half', ':method': 'POST' }, { endStream: false })
     cut.on('error', () => {})
     cut.write('half')
     await new Promise(resolve => setTimeout(resolve, 50))
     cut.destroy(new Error('gone'))
     await new Promise(resolve => setTimeout(resolve, 50))
-    assert.equal(seen.length, 0)
+    // Those of the test before may still be on their way.
+    assert.equal(seen.filter(({ path }) => path === '/half').length, 0)
     session.destroy()
   })
 

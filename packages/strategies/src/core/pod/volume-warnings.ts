@@ -2,47 +2,64 @@ import type { KeyToPath, Volume, VolumeProjection } from '@coxswain/api/core/v1'
 import type { Decoded } from '../../decoded.ts'
 import type { WarningTexts } from '../../shared/reading.ts'
 
-/** A file of a volume, and what it comes from. */
+/** A file of a volume, and what it comes from: `ConfigMap "name"`. */
 interface FilePath {
   readonly path: string
   readonly source: string
+  readonly sourceName?: string | undefined
 }
 
 const quote = (text: string): string => JSON.stringify(text)
-const show = ({ path, source }: FilePath): string =>
-  source === '' ? quote(path) : `${quote(path)} (${source})`
 
-const filesOf = (items: Decoded<KeyToPath[]> | null | undefined, source: string): FilePath[] =>
-  (items ?? []).map(({ path }) => ({ path: path ?? '', source }))
+function show({ path, source, sourceName }: FilePath): string {
+  if (source === '') return quote(path)
+  return `${quote(path)} (${sourceName === undefined ? source : `${source} ${quote(sourceName)}`})`
+}
+
+const filesOf = (
+  items: Decoded<KeyToPath[]> | null | undefined,
+  source: string,
+  sourceName?: string,
+): FilePath[] => (items ?? []).map(({ path }) => ({ path: path ?? '', source, sourceName }))
 
 /** Files of one volume that hide one another, or stand where another's directory is. */
 export function* overlapWarnings(volume: Decoded<Volume>): WarningTexts {
-  const name = quote(volume.name ?? '')
-  function* report(description: string, files: readonly FilePath[]): WarningTexts {
-    for (const text of overlaps(files)) yield `volume ${name} (${description}): overlapping paths: ${text}`
-  }
   const { configMap, secret, downwardAPI, projected } = volume
-  if (configMap) yield* report(`ConfigMap ${quote(configMap.name ?? '')}`, filesOf(configMap.items, ''))
-  if (secret) yield* report(`Secret ${quote(secret.secretName ?? '')}`, filesOf(secret.items, ''))
-  if (downwardAPI) yield* report('DownwardAPI', filesOf(downwardAPI.items, ''))
+  if (configMap)
+    yield* report(volume, filesOf(configMap.items, ''), `ConfigMap ${quote(configMap.name ?? '')}`)
+  if (secret) yield* report(volume, filesOf(secret.items, ''), `Secret ${quote(secret.secretName ?? '')}`)
+  if (downwardAPI) yield* report(volume, filesOf(downwardAPI.items, ''), 'DownwardAPI')
   if (projected) {
     for (const source of projected.sources ?? []) {
-      if (Object.keys(source).length === 0) yield `volume ${name} (Projected) has no sources provided`
+      if (Object.keys(source).length === 0)
+        yield `volume ${quote(volume.name ?? '')} (Projected) has no sources provided`
     }
-    yield* report('Projected', (projected.sources ?? []).flatMap(projectedFiles))
+    yield* report(volume, (projected.sources ?? []).flatMap(projectedFiles), 'Projected')
   }
+}
+
+const nothing: readonly string[] = []
+
+function report(volume: Decoded<Volume>, files: readonly FilePath[], description: string): Iterable<string> {
+  if (haveOwnRoots(files)) return nothing
+  const name = quote(volume.name ?? '')
+  return reportOverlaps(files, `volume ${name} (${description}): overlapping paths:`)
+}
+
+function* reportOverlaps(files: readonly FilePath[], head: string): WarningTexts {
+  for (const text of overlaps(files)) yield `${head} ${text}`
 }
 
 function projectedFiles(source: Decoded<VolumeProjection>): FilePath[] {
   const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = source
   if (configMap && configMap.items !== undefined)
-    return filesOf(configMap.items, `ConfigMap ${quote(configMap.name ?? '')}`)
-  if (secret && secret.items !== undefined) return filesOf(secret.items, `Secret ${quote(secret.name ?? '')}`)
+    return filesOf(configMap.items, 'ConfigMap', configMap.name ?? '')
+  if (secret && secret.items !== undefined) return filesOf(secret.items, 'Secret', secret.name ?? '')
   if (downwardAPI && downwardAPI.items !== undefined) return filesOf(downwardAPI.items, 'DownwardAPI')
   if (serviceAccountToken) return [{ path: serviceAccountToken.path ?? '', source: 'ServiceAccountToken' }]
   if (clusterTrustBundle) {
-    const name = clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''
-    return [{ path: clusterTrustBundle.path ?? '', source: `ClusterTrustBundle ${quote(name)}` }]
+    const sourceName = clusterTrustBundle.name ?? clusterTrustBundle.signerName ?? ''
+    return [{ path: clusterTrustBundle.path ?? '', source: 'ClusterTrustBundle', sourceName }]
   }
   const certificate = podCertificate ?? {}
   const files: FilePath[] = [
@@ -99,10 +116,15 @@ function nodesOf(paths: Iterable<string>): Map<string, FileNode> {
   return nodes
 }
 
+/** Whether no two files have the first segment of their paths in common: nothing overlaps then, as in most volumes. */
+function haveOwnRoots(files: readonly FilePath[]): boolean {
+  if (files.length < 2) return true
+  return new Set(files.map(({ path }) => path.split('/', 1)[0])).size === files.length
+}
+
 /** Each file with those before it that have its path, a directory of it, or a path below it; no pair twice. */
 function* overlaps(files: readonly FilePath[]): WarningTexts {
-  if (files.length < 2) return
-  const trimmed = files.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }))
+  const trimmed = files.map(file => ({ ...file, path: file.path.replace(/\/+$/, '') }))
   const nodes = nodesOf(new Set(trimmed.map(({ path }) => path)))
   let order = 0
   for (const file of trimmed) {

@@ -1,7 +1,7 @@
 import type { WireBody } from '../../message.ts'
 import { isPushStream, type PushStream } from '../../push-stream.ts'
 import type { Deadline, Deadlines } from './deadlines.ts'
-import { addToTurn, type TurnBatch } from './turn-batch.ts'
+import type { TurnBatch, TurnBatches } from './turn-batch.ts'
 
 /** The destination of a response body: an HTTP/2 stream, or an HTTP/1.1 response with its framing. */
 export interface Sink {
@@ -15,6 +15,8 @@ export interface Sink {
   /** Aborts, so that the client sees that the body is incomplete. */
   destroy(): void
   readonly closed: boolean
+  /** What the streams of the sink's connection are to send next. */
+  readonly batches: TurnBatches
 }
 
 /** Chunks are joined to writes of about this size: a list of 10,000 objects is not 10,000 writes. */
@@ -113,7 +115,7 @@ function writePushed(sink: Sink, body: PushStream, { deadlines, timeout }: Stall
     body.attach({
       chunk(bytes) {
         if (sink.closed) return false
-        addToTurn(batch, bytes)
+        sink.batches.add(batch, bytes)
         held += bytes.length
         return !isFull && held < writeSize
       },

@@ -1,9 +1,13 @@
+import { TurnBatches } from './turn-batch.ts'
+
 /**
  * The response to a write follows the watch events that the write caused when both are sent on one connection: a controller that sees
  * its own write before the response need not wait for its cache. Node sends the chunks of a stream one after the
  * other, each when the socket has accepted the one before, while responses are separate streams and would overtake.
  */
 export class EventsFirst {
+  /** Events of this turn. */
+  readonly batches: TurnBatches = new TurnBatches()
   /** Chunks of streamed bodies that the socket has not accepted yet. */
   #pending = 0
   #waiting: (() => void)[] = []
@@ -16,6 +20,7 @@ export class EventsFirst {
 
   /** Calls back at once when nothing is in flight, and never much later: a client that does not read its watch still gets responses. */
   after(callback: () => void): void {
+    this.batches.flush()
     if (this.#pending === 0) {
       callback()
       return

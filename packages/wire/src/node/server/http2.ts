@@ -9,7 +9,7 @@ import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireResponse } from '../../message.ts'
 import { StreamBody } from '../client/stream-body.ts'
 import { bodyLength, type Sink, writePieces, writeStream } from './body-writer.ts'
-import { eventsFirstOf } from './events-first.ts'
+import { EventsFirst, eventsFirstOf } from './events-first.ts'
 import { onceEither } from './http1.ts'
 import { type BodySource, receiveBody } from './receive-body.ts'
 import {
@@ -21,6 +21,7 @@ import {
   separateHeaders,
 } from './received-request.ts'
 import { noRoom, type ServerCore } from './server-core.ts'
+import type { TurnBatches } from './turn-batch.ts'
 
 const { NGHTTP2_FLAG_END_STREAM, NGHTTP2_NO_ERROR, NGHTTP2_CANCEL } = constants
 
@@ -171,7 +172,7 @@ function send(
     core.settle(
       silent
         ? discardBody(body)
-        : writeStream(createSink(stream), body, core.stallOf(answer), core.onBodyError),
+        : writeStream(new StreamSink(stream), body, core.stallOf(answer), core.onBodyError),
     )
     return
   }
@@ -186,7 +187,7 @@ function send(
     stream.respond(headers)
     if (body instanceof Uint8Array) stream.end(body)
     else if (length <= 32 * 1024) stream.end(joinChunks(body))
-    else core.settle(writePieces(createSink(stream), body, core.stall))
+    else core.settle(writePieces(new StreamSink(stream), body, core.stall))
   }
   if (method === 'GET' || !stream.session) write()
   else eventsFirstOf(stream.session).after(write)
@@ -203,19 +204,40 @@ function headersOf(status: number, headers: WireHeaders): OutgoingHeaders {
   return out
 }
 
-function createSink(stream: ServerHttp2Stream): Sink {
-  const order = stream.session && eventsFirstOf(stream.session)
-  return {
-    write: chunk => (order ? stream.write(chunk, order.sent()) : stream.write(chunk)),
-    onRoom: callback => onceEither(stream, callback),
-    onClose: callback => void stream.on('close', callback),
-    end: () => stream.end(),
-    // `close` with an error code would end the body first, and the client would consider it complete.
-    destroy: () => {
-      stream.destroy(new TransportError('ConnectionLost', 'the response was aborted'))
-    },
-    get closed() {
-      return stream.destroyed || stream.closed
-    },
+/** A class, because an object literal with a getter has a slow shape of its own. */
+class StreamSink implements Sink {
+  readonly batches: TurnBatches
+  readonly #stream: ServerHttp2Stream
+  readonly #order: EventsFirst
+
+  constructor(stream: ServerHttp2Stream) {
+    this.#stream = stream
+    this.#order = stream.session ? eventsFirstOf(stream.session) : new EventsFirst()
+    this.batches = this.#order.batches
+  }
+
+  write(chunk: Uint8Array): boolean {
+    return this.#stream.write(chunk, this.#order.sent())
+  }
+
+  onRoom(callback: () => void): void {
+    onceEither(this.#stream, callback)
+  }
+
+  onClose(callback: () => void): void {
+    this.#stream.on('close', callback)
+  }
+
+  end(): void {
+    this.#stream.end()
+  }
+
+  /** `close` with an error code would end the body first, and the client would consider it complete. */
+  destroy(): void {
+    this.#stream.destroy(new TransportError('ConnectionLost', 'the response was aborted'))
+  }
+
+  get closed(): boolean {
+    return this.#stream.destroyed || this.#stream.closed
   }
 }

@@ -7,27 +7,43 @@ export interface TurnBatch {
   flush(bytes: Uint8Array): void
 }
 
-let dirty: TurnBatch[] = []
+let dirty: TurnBatches[] = []
 let lastChunks: readonly Uint8Array[] = []
 let lastJoined = new Uint8Array()
 
-/** Adds a chunk that is sent when the current producer of chunks is done, and before what follows from it: responses to writes, for instance. */
-export function addToTurn(batch: TurnBatch, chunk: Uint8Array): void {
-  if (batch.chunks.length === 0) {
-    if (dirty.length === 0) queueMicrotask(flushAll)
-    dirty.push(batch)
+/** The streams of one connection. */
+export class TurnBatches {
+  #dirty: TurnBatch[] = []
+
+  /** Adds a chunk that is sent once all promise callbacks that can run now have run. */
+  add(batch: TurnBatch, chunk: Uint8Array): void {
+    if (batch.chunks.length === 0) {
+      if (this.#dirty.length === 0) {
+        if (dirty.length === 0) process.nextTick(flushAll)
+        dirty.push(this)
+      }
+      this.#dirty.push(batch)
+    }
+    batch.chunks.push(chunk)
   }
-  batch.chunks.push(chunk)
+
+  /** Sends what is buffered: a response follows that must not overtake it. */
+  flush(): void {
+    if (this.#dirty.length === 0) return
+    const batches = this.#dirty
+    this.#dirty = []
+    for (const batch of batches) {
+      const { chunks } = batch
+      batch.chunks = []
+      batch.flush(chunks.length === 1 ? chunks[0]! : joinOnce(chunks))
+    }
+  }
 }
 
 function flushAll(): void {
-  const batches = dirty
+  const all = dirty
   dirty = []
-  for (const batch of batches) {
-    const { chunks } = batch
-    batch.chunks = []
-    batch.flush(chunks.length === 1 ? chunks[0]! : joinOnce(chunks))
-  }
+  for (const batches of all) batches.flush()
   lastChunks = []
 }
 

@@ -10,6 +10,8 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
+const nextTurn = () => new Promise(setImmediate)
+
 describe('turns', () => {
   it('let sockets and timers run under load, one connection after the other', async () => {
     const turns = new Turns()
@@ -29,6 +31,41 @@ describe('turns', () => {
     await done.promise
     assert.equal(order.filter(who => who === 'greedy').length, 20)
     for (const who of ['timer', 'polite', 'other']) assert.ok(order.indexOf(who) < 8, `${who}: ${order}`)
+  })
+
+  it('begin all that has waited at once when it is little', async () => {
+    let now = 0
+    const turns = new Turns(() => now)
+    turns.run({}, () => {
+      now += 100
+    })
+    await nextTurn() // a long turn is over: work waits
+    let begun = 0
+    let turn = 0
+    const turnsOfWork = new Set<number>()
+    for (let i = 0; i < 64; i++) {
+      turns.run({ i }, () => {
+        begun++
+        turnsOfWork.add(turn)
+      })
+    }
+    assert.equal(begun, 0)
+    for (; begun < 64; turn++) await nextTurn()
+    assert.equal(turnsOfWork.size, 1)
+    await nextTurn()
+    turns.run({}, () => begun++)
+    assert.equal(begun, 65, 'nothing waits any more')
+  })
+
+  it('do not keep work waiting because others have made a turn long', async () => {
+    let now = 0
+    const turns = new Turns(() => now)
+    turns.run({}, () => {})
+    now += 100 // events to watchers, for instance
+    await nextTurn()
+    let begun = 0
+    turns.run({}, () => begun++)
+    assert.equal(begun, 1)
   })
 
   it('do not keep urgent requests waiting', async () => {

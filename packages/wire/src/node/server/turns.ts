@@ -1,7 +1,7 @@
 /** Milliseconds after which a turn of the event loop starts no more work. */
 const longestTurn = 10
-/** The maximum work of one turn under load. */
-const batch = 16
+/** The maximum work of one turn: even an attempt at each has a cost, once the turn is long. */
+const mostInTurn = 128
 /**
  * Idle turns after a busy one. Each takes a few microseconds, and Node accepts one connection per turn: new
  * connections, health checks among them, get through a handshake in the meantime.
@@ -18,14 +18,24 @@ export class Turns {
   readonly #waiting = new Map<object, (() => void)[]>()
   /** When this turn began; undefined when nothing was started in it. */
   #startedAt: number | undefined
+  /** Milliseconds of this turn spent in work that was started at once. */
+  #spent = 0
   #count = 0
   /** Whether work has to wait for a later turn. */
   #isActive = false
+  readonly #now: () => number
+
+  /** `now` tells milliseconds that pass evenly. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now
+  }
 
   /** Calls `work` now, or in a later turn. */
   run(connection: object, work: () => void): void {
-    if (!this.#isActive && this.#isShort()) {
+    const now = this.#now()
+    if (!this.#isActive && this.#isShort(now)) {
       work()
+      this.#spent += this.#now() - now
       return
     }
     this.#count++
@@ -35,8 +45,7 @@ export class Turns {
     if (!this.#isActive) this.#schedule()
   }
 
-  #isShort(): boolean {
-    const now = performance.now()
+  #isShort(now: number): boolean {
     if (this.#startedAt === undefined) {
       this.#startedAt = now
       setImmediate(this.#onTurnOver)
@@ -46,25 +55,33 @@ export class Turns {
   }
 
   readonly #onTurnOver = (): void => {
-    const isLong = performance.now() - this.#startedAt! >= longestTurn
+    // What others do in a turn is no reason to pause: a turn full of events to watchers is followed by one with little work.
+    const isLong = this.#spent >= longestTurn
     this.#startedAt = undefined
+    this.#spent = 0
     if (!isLong || this.#isActive) return
     this.#isActive = true
     this.#pause(pauses)
   }
 
-  /** Each piece of work is its own immediate: its consequences are done, and counted, before the next. */
+  /**
+   * Starts waiting work until the turn is long. Each piece of work is its own immediate: its consequences are done, and
+   * counted, before the next.
+   */
   #schedule(): void {
     this.#isActive = true
-    let left = Math.min(batch, this.#count)
-    let startedAt = 0
+    let startedAt: number | undefined
+    const isShort = () => this.#now() - startedAt! < longestTurn
     const step = (): void => {
-      const now = performance.now()
-      if (startedAt === 0) startedAt = now
-      if (now - startedAt < longestTurn) this.#take()?.()
-      if (--left === 0) this.#pause(pauses)
+      startedAt ??= this.#now()
+      if (isShort()) this.#take()?.()
     }
-    for (let i = left; i > 0; i--) setImmediate(step)
+    for (let left = Math.min(mostInTurn, this.#count); left > 0; left--) setImmediate(step)
+    setImmediate(() => {
+      if (!isShort()) this.#pause(pauses)
+      else if (this.#count > 0) this.#schedule()
+      else this.#isActive = false
+    })
   }
 
   #pause(left: number): void {
