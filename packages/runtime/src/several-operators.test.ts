@@ -36,9 +36,7 @@ describe('several operators of one manager', () => {
     assert.deepEqual(found.get('first'), ['large'])
     assert.deepEqual(found.get('second'), ['small'])
     assert.equal(sim.server.openWatches, 1)
-    const leases = sim.server.objects(
-      '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases',
-    ) as unknown as Lease[]
+    const leases = sim.server.objects('/apis/coordination.k8s.io/v1/leases') as unknown as Lease[]
     assert.deepEqual(
       leases.map(({ metadata }) => metadata.name),
       ['first-second'],
