@@ -25,7 +25,7 @@ export function webhookOptionsFor(
     ...env,
     port: webhookPort ?? (service ? 9443 : 0),
     ...(service && { service }),
-    ...(webhookCertDir !== undefined && { certDir: webhookCertDir }),
+    ...(webhookCertDir !== undefined && { certificate: { path: webhookCertDir } }),
   })
   return {
     listener,

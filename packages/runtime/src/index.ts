@@ -15,6 +15,9 @@ export type {
   FinalizerDefinition,
   WatchOptions,
 } from './controller-builder.ts'
+export { createHealthHandler } from './endpoints/health-handler.ts'
+export { createMetricsHandler } from './endpoints/metrics-handler.ts'
+export { type AccessOptions, requireAccess } from './endpoints/require-access.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
 export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'
@@ -35,6 +38,7 @@ export {
 } from './leader-election.ts'
 export { listerWatcherOf } from './lister-watcher-of.ts'
 export { Manager, type ManagerOptions, type RunOptions, runOperator } from './manager.ts'
+export { createClientMetrics } from './metrics/client-metrics.ts'
 export {
   type Counter,
   type Gauge,

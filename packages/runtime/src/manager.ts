@@ -136,6 +136,11 @@ export class Manager {
     return this.#elector?.isLeader ?? true
   }
 
+  /** Who answers requests for other paths of the metrics server. */
+  get metricsHandlers(): ReadonlyMap<string, Handler> {
+    return new Map(this.#operators.flatMap(({ definition }) => [...definition.metricsHandlers]))
+  }
+
   /** `/healthz`: is the process able to work at all? */
   checkHealth(): Promise<HealthReport> {
     return runChecks(new Map([['ping', () => {}], ...this.#checks('healthChecks')]))
@@ -345,6 +350,10 @@ function checkNames(definitions: readonly OperatorDefinition[], { concurrency = 
     definitions.map(({ name }) => name),
   )
   refuseTwice('controllers', controllers)
+  refuseTwice(
+    'metrics handlers for',
+    definitions.flatMap(({ metricsHandlers }) => [...metricsHandlers.keys()]),
+  )
   refuseTwice(
     'webhooks for',
     definitions.flatMap(({ webhooks }) => webhooks.map(({ kind }) => kindKey(kind))),
