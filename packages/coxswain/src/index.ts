@@ -36,6 +36,7 @@ export {
   StatusError,
 } from '@coxswain/apimachinery/status'
 export { formatTime, parseTime } from '@coxswain/apimachinery/time'
+export { defineConfig, type RunConfig } from '@coxswain/cli/config'
 export { type Client, createClient, retryOnConflict, waitFor } from '@coxswain/client'
 export {
   type AdmissionContext,

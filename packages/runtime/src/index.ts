@@ -17,6 +17,7 @@ export type {
 } from './controller-builder.ts'
 export { createHealthHandler } from './endpoints/health-handler.ts'
 export { createMetricsHandler } from './endpoints/metrics-handler.ts'
+export { RecentReconciles } from './endpoints/recent-reconciles.ts'
 export { type AccessOptions, requireAccess } from './endpoints/require-access.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
 export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'

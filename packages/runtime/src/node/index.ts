@@ -4,6 +4,7 @@
  */
 export type { CertificateFiles } from './certificate-files.ts'
 export { createCertificateMaker } from './certificate-maker.ts'
+export { createDebugHandler, type DebugHandler, type DebugOptions } from './debug-handler.ts'
 export {
   type EndpointOptions,
   type Endpoints,
