@@ -19,7 +19,7 @@ import { OwnWrites } from './own-writes.ts'
 export interface CacheOptions {
   readonly client: Client
   readonly env: Env
-  /** Informers that are shared with other caches. Whoever made them runs them. @default its own */
+  /** Informers that are shared with other caches, and run by their owner. @default its own */
   readonly informers?: InformerFactory
   /** Tells the indexes of caches with shared informers apart. @default '' */
   readonly owner?: string

@@ -10,7 +10,7 @@ import type { EventSubject } from './event-recorder.ts'
 import { type HealthReport, runChecks } from './health.ts'
 import { type InstalledKind, type InstallOptions, installDefinitions } from './install-kinds.ts'
 import { EventBroadcaster } from './internal/event-broadcaster.ts'
-import { HostedOperator } from './internal/hosted-operator.ts'
+import { HostedOperator, type SpawnOptions } from './internal/hosted-operator.ts'
 import { kindKey } from './internal/kind-key.ts'
 import { waitForCaches } from './internal/wait-for-caches.ts'
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts'
@@ -250,13 +250,13 @@ export class Manager {
     if (stop.aborted) return
     Promise.resolve(this.#webhooks?.ready).then(this.#ready.resolve)
     const group = new TaskGroup(stop)
-    const spawnAll = (target: TaskGroup, needsLeader: boolean): void => {
-      for (const operator of this.#operators) operator.spawn(target, needsLeader, hard)
+    const spawnAll = (target: TaskGroup, who: Pick<SpawnOptions, 'needsLeader'>): void => {
+      for (const operator of this.#operators) operator.spawn(target, { ...who, hard })
     }
     group.spawn(aborted) // an operator without work runs all the same
-    spawnAll(group, false)
+    spawnAll(group, { needsLeader: false })
     if (!this.#elector) {
-      spawnAll(group, true)
+      spawnAll(group, { needsLeader: true })
       this.#elected.resolve()
     } else {
       const elector = this.#elector
@@ -264,7 +264,7 @@ export class Manager {
         elector.run(groupStop, async leadership => {
           const leading = new TaskGroup(leadership.stop)
           leadership.lost.addEventListener('abort', stopNow, { once: true })
-          spawnAll(leading, true)
+          spawnAll(leading, { needsLeader: true })
           this.#elected.resolve()
           leading.spawn(aborted)
           await leading.join()

@@ -25,7 +25,7 @@ export interface RunConfig {
   readonly leaderElectionReleaseOnCancel?: boolean
   /** `:8443`, or `0` for none. @default '0' */
   readonly metricsBindAddress?: string
-  /** Over TLS, and only to users whom the API server lets `get` them. @default true */
+  /** Over TLS, and only to users who may `get` /metrics. @default true */
   readonly metricsSecure?: boolean
   readonly metricsCertPath?: string
   readonly metricsCertName?: string

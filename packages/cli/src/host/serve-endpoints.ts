@@ -38,9 +38,19 @@ export async function serveEndpoints(
 ): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack()
   const guard = (handler: Handler): Handler => requireAccess(handler, { client, env })
+  const addresses = {
+    'metrics-bind-address': flags.metricsBindAddress,
+    'health-probe-bind-address': flags.healthProbeBindAddress,
+    'pprof-bind-address': flags.pprofBindAddress,
+  }
   const { metricsCertPath: path, metricsCertName: name, metricsCertKey: key } = flags
   const tls: EndpointTls = path === undefined ? {} : { files: { path, name, key } }
-  const start = async (flag: string, text: string, handler: Handler, secure?: EndpointTls): Promise<void> => {
+  const start = async (
+    flag: keyof typeof addresses,
+    handler: Handler,
+    secure?: EndpointTls,
+  ): Promise<void> => {
+    const text = addresses[flag]
     const address = parseBindAddress(text)
     if (!address) return
     try {
@@ -53,20 +63,14 @@ export async function serveEndpoints(
     }
   }
   const metrics = createMetricsHandler(manager)
-  const { metricsSecure } = flags
-  await start(
-    'metrics-bind-address',
-    flags.metricsBindAddress,
-    metricsSecure ? guard(metrics) : metrics,
-    metricsSecure ? tls : undefined,
-  )
-  await start('health-probe-bind-address', flags.healthProbeBindAddress, createHealthHandler(manager))
+  if (flags.metricsSecure) await start('metrics-bind-address', guard(metrics), tls)
+  else await start('metrics-bind-address', metrics)
+  await start('health-probe-bind-address', createHealthHandler(manager))
   const pprof = parseBindAddress(flags.pprofBindAddress)
   if (pprof) {
     const { handler } = stack.use(createDebugHandler({ env, reconciles, logLevel }))
-    if (isLoopback(pprof.host))
-      await start('pprof-bind-address', flags.pprofBindAddress, fromLoopback(handler))
-    else await start('pprof-bind-address', flags.pprofBindAddress, guard(handler), tls)
+    if (isLoopback(pprof.host)) await start('pprof-bind-address', fromLoopback(handler))
+    else await start('pprof-bind-address', guard(handler), tls)
   }
   return stack.move()
 }

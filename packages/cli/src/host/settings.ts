@@ -24,50 +24,45 @@ export interface Setting {
   readonly default?: string | boolean
 }
 
-const setting = (
-  flag: string,
-  value: string,
-  what: string,
-  rest: Pick<Setting, 'read' | 'default'>,
-): Setting => ({
+const setting = (flag: string, what: string, rest: Omit<Setting, 'flag' | 'what'>): Setting => ({
   flag,
-  value,
   what,
   ...rest,
 })
-const bool = (flag: string, what: string, preset: boolean): Setting =>
-  setting(flag, '[bool]', what, { read: readBoolean, default: preset })
+const yesOrNo = (flag: string, what: string, preset: 'true' | 'false'): Setting =>
+  setting(flag, what, { value: '[bool]', read: readBoolean, default: preset === 'true' })
 const text = (flag: string, what: string, preset?: string): Setting =>
-  setting(flag, '<text>', what, { read: readText, ...(preset !== undefined && { default: preset }) })
-const file = (flag: string, value: '<file>' | '<dir>', what: string): Setting =>
-  setting(flag, value, what, { read: readText })
+  setting(flag, what, { value: '<text>', read: readText, ...(preset !== undefined && { default: preset }) })
+const file = (flag: string, what: string, value: '<file>' | '<dir>'): Setting =>
+  setting(flag, what, { value, read: readText })
 const duration = (flag: string, what: string, preset: string): Setting =>
-  setting(flag, '<duration>', what, { read: readDuration, default: preset })
+  setting(flag, what, { value: '<duration>', read: readDuration, default: preset })
 const address = (flag: string, what: string): Setting =>
-  setting(flag, '<address>', what, { read: readBindAddress, default: '0' })
+  setting(flag, what, { value: '<address>', read: readBindAddress, default: '0' })
 
 const logFormat: Setting = setting(
   'log-format',
-  '<format>',
   'text or json (default: text in a terminal, json elsewhere)',
-  { read: readOneOf(['text', 'json']) },
+  { value: '<format>', read: readOneOf(['text', 'json']) },
 )
 
-/** Which cluster, as whom, and whether to install what the operators define. */
+/** The cluster and the user, and whether to install what the operators define. */
 const connection: readonly Setting[] = [
-  file('kubeconfig', '<file>', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)'),
+  file('kubeconfig', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)', '<file>'),
   text('context', 'the context to use'),
-  bool('install', 'apply the CustomResourceDefinitions of the operators first', false),
-  setting('kube-api-qps', '<n>', 'requests a second to the API server, in the long run (default: no limit)', {
+  yesOrNo('install', 'apply the CustomResourceDefinitions of the operators first', 'false'),
+  setting('kube-api-qps', 'requests a second to the API server, in the long run (default: no limit)', {
+    value: '<n>',
     read: readNumber,
   }),
-  setting('kube-api-burst', '<n>', 'requests at once after a quiet time (default: twice --kube-api-qps)', {
+  setting('kube-api-burst', 'requests at once after a quiet time (default: twice --kube-api-qps)', {
+    value: '<n>',
     read: readNumber,
   }),
 ]
 
 const leaderElection: readonly Setting[] = [
-  bool('leader-elect', 'reconcile only while this replica holds the lease', false),
+  yesOrNo('leader-elect', 'reconcile only while this replica holds the lease', 'false'),
   text('leader-election-id', 'the name of the Lease (default: the names of the operators)'),
   text(
     'leader-election-namespace',
@@ -76,26 +71,25 @@ const leaderElection: readonly Setting[] = [
   duration('leader-election-lease-duration', 'how long others wait for a leader that is silent', '15s'),
   duration('leader-election-renew-deadline', 'how long the leader tries to renew before it stops', '10s'),
   duration('leader-election-retry-period', 'how long to wait between tries', '2s'),
-  bool('leader-election-release-on-cancel', 'give the lease up when stopped', true),
+  yesOrNo('leader-election-release-on-cancel', 'give the lease up when stopped', 'true'),
 ]
 
 /** How operators are run, wherever the API server is. */
 const hosting: readonly Setting[] = [
-  setting('namespaces', '<list>', 'watch namespaced kinds in these namespaces only (default: all)', {
+  setting('namespaces', 'watch namespaced kinds in these namespaces only (default: all)', {
+    value: '<list>',
     read: readNames,
   }),
-  setting(
-    'concurrency',
-    '<controller=n>',
-    'how many objects a controller reconciles at once; may be repeated',
-    { read: readConcurrency },
-  ),
+  setting('concurrency', 'how many objects a controller reconciles at once; may be repeated', {
+    value: '<controller=n>',
+    read: readConcurrency,
+  }),
   address('metrics-bind-address', 'where /metrics is served, such as :8443; 0 is nowhere'),
-  bool('metrics-secure', 'serve metrics over TLS, to users whom the API server lets get /metrics', true),
+  yesOrNo('metrics-secure', 'serve metrics over TLS, to users who may get /metrics', 'true'),
   file(
     'metrics-cert-path',
-    '<dir>',
     'folder with the certificate of the metrics server (default: self-signed)',
+    '<dir>',
   ),
   text('metrics-cert-name', 'file name of that certificate', 'tls.crt'),
   text('metrics-cert-key', 'file name of its key', 'tls.key'),
@@ -104,22 +98,25 @@ const hosting: readonly Setting[] = [
     'pprof-bind-address',
     'where /debug is served: profiles, heap, reconciles, log level; over TLS to authorized users unless on loopback; 0 is nowhere',
   ),
-  setting('webhook-port', '<n>', 'port of the webhooks (default: a free one; 9443 with --webhook-service)', {
+  setting('webhook-port', 'port of the webhooks (default: a free one; 9443 with --webhook-service)', {
+    value: '<n>',
     read: readPort,
   }),
-  setting('webhook-service', '<namespace/name>', 'the Service that leads to the webhooks, in a Pod', {
+  setting('webhook-service', 'the Service that leads to the webhooks, in a Pod', {
+    value: '<namespace/name>',
     read: readService,
   }),
   file(
     'webhook-cert-path',
-    '<dir>',
     'folder with the certificate of the webhooks, when it is made elsewhere',
+    '<dir>',
   ),
   text('webhook-cert-name', 'file name of that certificate', 'tls.crt'),
   text('webhook-cert-key', 'file name of its key', 'tls.key'),
 ]
 
-const logLevel: Setting = setting('log-level', '<level>', 'debug, info, warn or error', {
+const logLevel: Setting = setting('log-level', 'debug, info, warn or error', {
+  value: '<level>',
   read: readOneOf(['debug', 'info', 'warn', 'error']),
   default: 'info',
 })

@@ -1,92 +1,12 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { ConfigMap, Pod, ServiceAccount } from '@coxswain/api/core/v1'
 import { kindFor } from '@coxswain/client'
-import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv } from '@coxswain/kit'
+import { launch } from '../test-support/commands.ts'
 
-const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 const runtime = import.meta.resolve('@coxswain/runtime')
 const machinery = import.meta.resolve('@coxswain/apimachinery/kinds')
-
-/** A command that runs, and what it has printed. */
-interface Running extends AsyncDisposable {
-  readonly output: () => { stdout: string; stderr: string }
-  /** Resolves when what it printed matches. */
-  prints(pattern: RegExp): Promise<RegExpExecArray>
-  stop(signal?: NodeJS.Signals): Promise<number | null>
-}
-
-function start(...args: string[]): Running {
-  const child: ChildProcess = spawn(process.execPath, [command, ...args])
-  let stdout = ''
-  let stderr = ''
-  const listeners = new Set<() => void>()
-  const hear = () => {
-    for (const listener of listeners) listener()
-  }
-  child.stdout!.on('data', chunk => {
-    stdout += chunk
-    hear()
-  })
-  child.stderr!.on('data', chunk => {
-    stderr += chunk
-    hear()
-  })
-  const exited = new Promise<number | null>(resolve => child.on('close', resolve))
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    child.kill(signal)
-    return await exited
-  }
-  return {
-    output: () => ({ stdout, stderr }),
-    prints: pattern =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(stdout + stderr)
-          if (found) resolve(found)
-          return found !== null
-        }
-        if (look()) return
-        listeners.add(look)
-        exited.then(code => look() || reject(new Error(`it ended with code ${code}\n${stdout}${stderr}`)))
-      }),
-    stop,
-    [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
-  }
-}
-
-async function launch(...args: string[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'coxswain-run-'))
-  const kubeconfig = join(directory, 'kubeconfig')
-  const up = (port: string) =>
-    start('up', '--port', port, '--data-dir', join(directory, 'data'), '--kubeconfig', kubeconfig, ...args)
-  const first = up('0')
-  const [, port = ''] = await first.prints(/coxswain is ready at https:\/\/127\.0\.0\.1:(\d+)/)
-  const connected = await createClientFromKubeconfig({ env: createRealEnv(), kubeconfig })
-  const file = (name: string, content: string) => {
-    const path = join(directory, name)
-    writeFileSync(path, content)
-    return path
-  }
-  return {
-    up: first,
-    upAgain: () => up(port),
-    client: connected.client,
-    file,
-    run: (...more: string[]) => start('run', '--kubeconfig', kubeconfig, ...more),
-    async [Symbol.asyncDispose]() {
-      await connected[Symbol.asyncDispose]()
-      await first[Symbol.asyncDispose]()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
 
 /** An operator of one kind with this field in its spec. */
 const operatorWith = (field: string, webhook = '') => `

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where an error comes from, in the code of whoever uses the framework. */
+/** Where an error comes from, in the code of the program that uses the framework. */
 export interface OwnLine {
   /** `operator.ts:12:7`, seen from the working directory. */
   readonly place: string
@@ -13,7 +13,7 @@ export interface OwnLine {
 /** The folder of the framework's packages: `packages/` of the sources, `node_modules/@coxswain/` of what is installed. */
 const framework = fileURLToPath(new URL('../../../', import.meta.url))
 const frame = /^\s+at (?:.*\()?((?:file:\/\/)?\/[^)]*?):(\d+):(\d+)\)?$/
-/** Stacks are short; one that is not is somebody's attempt. */
+/** Stacks are short; longer ones are cut. */
 const mostFrames = 100
 
 /** The innermost call that is not the framework's, a dependency's or Node's. */

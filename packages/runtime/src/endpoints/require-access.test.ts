@@ -8,7 +8,7 @@ import { requireAccess } from './require-access.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** An API server that knows reviews alone: the token is the user, `nobody` is no token, and users who `may` are allowed. */
+/** An API server that knows reviews alone: the token is the user, `unknown` is no token, and users who `may` are allowed. */
 function createSetup() {
   const world = new VirtualWorld({ seed: 1 })
   const asked: string[] = []
@@ -19,7 +19,7 @@ function createSetup() {
     asked.push(path.split('/').at(-1)!)
     if (isBroken) return { status: 400, headers: {}, body: encoder.encode('{}') }
     const status = token
-      ? token === 'nobody'
+      ? token === 'unknown'
         ? { authenticated: false, error: 'invalid bearer token' }
         : { authenticated: true, user: { username: token, groups: ['g'] } }
       : { allowed: user === 'may' && nonResourceAttributes.verb === 'get' }
@@ -47,7 +47,7 @@ describe('access to endpoints', () => {
   it('needs a token that the API server knows, and a user who may get the path', async () => {
     const { ask } = createSetup()
     assert.equal(await ask(), '401 Unauthorized')
-    assert.equal(await ask('nobody'), '500 Authentication failed')
+    assert.equal(await ask('unknown'), '500 Authentication failed')
     assert.equal(await ask('other'), '403 Authorization denied for user other')
     assert.equal(await ask('may'), '200 shown')
     assert.equal(await ask('may', 'POST'), '403 Authorization denied for user may')
@@ -57,7 +57,7 @@ describe('access to endpoints', () => {
   it('asks the API server once for a while', async () => {
     const { ask, asked, world } = createSetup()
     for (let i = 0; i < 5; i++) await ask('may')
-    for (let i = 0; i < 5; i++) await ask('nobody')
+    for (let i = 0; i < 5; i++) await ask('unknown')
     assert.deepEqual(asked, ['tokenreviews', 'subjectaccessreviews', 'tokenreviews'])
     await world.advance(61_000)
     await ask('may')

@@ -53,7 +53,7 @@ export function requireAccess(handler: Handler, { client, env }: AccessOptions):
       log.error('Authentication failed', { error })
       return plainText(500, 'Authentication failed\n')
     }
-    // A token that nobody issued is an error to controller-runtime's authenticator, not a missing one.
+    // To controller-runtime's authenticator an invalid token is an error, not a missing one.
     if (user === 'unknown') return plainText(500, 'Authentication failed\n')
     const known = user
     const { username = '' } = known

@@ -30,6 +30,13 @@ export interface OperatorHost {
   readonly onReconcile: ((record: ReconcileRecord) => void) | undefined
 }
 
+export interface SpawnOptions {
+  /** What only the leader runs, or what every replica runs. */
+  readonly needsLeader: boolean
+  /** Ends reconciles that are under way. */
+  readonly hard: AbortSignal
+}
+
 /** One operator of a manager: its own view of the shared informers, its controllers and its tasks. */
 export class HostedOperator {
   readonly definition: OperatorDefinition
@@ -55,8 +62,8 @@ export class HostedOperator {
     this.controllers = definition.controllers.map(controller => this.#createController(controller))
   }
 
-  /** Starts what only the leader runs, or what every replica runs. `hard` ends reconciles that are under way. */
-  spawn(group: TaskGroup, needsLeader: boolean, hard: AbortSignal): void {
+  /** Starts its controllers and tasks. */
+  spawn(group: TaskGroup, { needsLeader, hard }: SpawnOptions): void {
     for (const controller of this.controllers) {
       if ((controller.definition.options.needsLeader ?? true) !== needsLeader) continue
       group.spawn(stop => controller.run(stop, hard))

@@ -6,7 +6,7 @@ import type { WebhookKeyPair } from '../webhook/certificates.ts'
 import { type CertificateFiles, followCertificate, readCertificateFiles } from './certificate-files.ts'
 import { createCertificateMaker } from './certificate-maker.ts'
 
-/** HTTPS with the certificate of these files, or with one that is made here and that nobody knows. */
+/** HTTPS with the certificate of these files, or with a self-signed one. */
 export interface EndpointTls {
   readonly files?: CertificateFiles
 }

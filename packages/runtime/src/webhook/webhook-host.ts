@@ -64,7 +64,7 @@ export interface HostedWebhooks {
   readonly env: Env
 }
 
-/** What API servers have to be told, whosever webhooks they are. */
+/** What the configurations of every operator have in common. */
 type Where = Omit<ConfigurationInput, 'definitions'>
 
 /** One operator's share. */
@@ -189,7 +189,7 @@ export class WebhookHost {
     const options = { takeOver: !this.#hasTakenOver, signal }
     const missing: string[] = []
     for (const { injector, definitions } of this.#shares)
-      missing.push(...(await injector.apply({ ...where, definitions }, options)))
+      for (const name of await injector.apply({ ...where, definitions }, options)) missing.push(name)
     this.#hasTakenOver = true
     if (missing.length > 0) log.debug('definitions are not there yet', { missing })
     this.#isReady = missing.length === 0
