@@ -53,6 +53,8 @@ export interface ManagerOptions {
   readonly cacheSyncTimeout?: number
   /** Freeze what caches hold: for tests. @default false */
   readonly freeze?: boolean
+  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default true */
+  readonly errorEvents?: boolean
   /** Told of every reconcile when it has ended. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
@@ -114,6 +116,7 @@ export class Manager {
       namespaces: options.namespaces,
       freeze,
       concurrency: options.concurrency ?? {},
+      errorEvents: options.errorEvents ?? true,
       onReconcile: options.onReconcile,
     }
     this.#operators = definitions.map(definition => new HostedOperator(definition, host))

@@ -27,6 +27,7 @@ export interface OperatorHost {
   readonly freeze: boolean
   /** By the names of controllers, in place of what they say. */
   readonly concurrency: Readonly<Record<string, number>>
+  readonly errorEvents: boolean
   readonly onReconcile: ((record: ReconcileRecord) => void) | undefined
 }
 
@@ -93,7 +94,7 @@ export class HostedOperator {
   }
 
   #createController(described: ControllerDefinition): Controller {
-    const { client, clusters, env, broadcaster, metrics, concurrency, onReconcile } = this.#host
+    const { client, clusters, env, broadcaster, metrics, concurrency, errorEvents, onReconcile } = this.#host
     const wanted = concurrency[described.name]
     const options = { ...described.options, ...(wanted !== undefined && { concurrency: wanted }) }
     const guard = this.#guardFor(options.needsLeader)
@@ -107,6 +108,7 @@ export class HostedOperator {
         events: broadcaster.recorderFor({ component: options.eventSource ?? this.definition.name }),
         metrics: createControllerMetrics(metrics, described.name),
         registry: metrics,
+        errorEvents: options.errorEvents ?? errorEvents,
         ...(guard && { guard }),
         ...(onReconcile && { onReconcile }),
       },
