@@ -175,9 +175,14 @@ function addRun(program: Command): void {
       ).env('COXSWAIN_CONFIG'),
     )
     .addHelpText('after', runHelp)
-    .action(async (files: string[], _, run: Command) => {
+    .option('--watch', 'run again in a new process whenever a file of the operators is saved', false)
+    .action(async (files: string[], { watch }, run: Command) => {
+      const { childVariable, waitForTurn } = await import('./run/watch-child.ts')
+      if (!watch) return await (await import('./run/run.ts')).runRun(files, run)
+      if (process.env[childVariable] === undefined) return await (await import('./run/watch.ts')).runWatch()
       const { runRun } = await import('./run/run.ts')
-      await runRun(files, run)
+      const { onReady } = await waitForTurn()
+      await runRun(files, run, onReady)
     })
 }
 

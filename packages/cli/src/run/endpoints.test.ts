@@ -102,7 +102,7 @@ describe('the endpoints of coxswain run', () => {
     )
     const metrics = await urlOf(run, 'metrics-bind-address')
     assert.match(metrics, /^https:/)
-    const stranger = await tokenOf(cluster, 'stranger')
+    const visitor = await tokenOf(cluster, 'visitor')
     const prometheus = await tokenOf(cluster, 'prometheus')
     const metadata = { name: 'metrics-reader' }
     await client.create(ClusterRole, {
@@ -116,9 +116,9 @@ describe('the endpoints of coxswain run', () => {
     })
     assert.deepEqual(await ask(`${metrics}/metrics`), { status: 401, text: 'Unauthorized\n' })
     assert.equal((await ask(`${metrics}/metrics`, 'garbage')).status, 500)
-    assert.deepEqual(await ask(`${metrics}/metrics`, stranger), {
+    assert.deepEqual(await ask(`${metrics}/metrics`, visitor), {
       status: 403,
-      text: 'Authorization denied for user system:serviceaccount:default:stranger\n',
+      text: 'Authorization denied for user system:serviceaccount:default:visitor\n',
     })
     assert.equal((await ask(`${metrics}/own`, prometheus)).status, 403, 'own paths need rights of their own')
     const scraped = await ask(`${metrics}/metrics`, prometheus)

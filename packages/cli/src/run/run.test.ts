@@ -125,3 +125,31 @@ describe('coxswain run', () => {
     assert.ok(!lines.some(line => line.includes('"stack"')))
   })
 })
+
+describe('coxswain run --watch', () => {
+  it('runs the operator again when a file it imports is saved, and waits when it cannot be loaded', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const write = (text: string) => cluster.file('text.mjs', `export const text = '${text}'\n`)
+    write('one')
+    const file = cluster.file(
+      'operator.mjs',
+      `import { ConfigMap } from '${import.meta.resolve('@coxswain/api/core/v1')}'
+      import { defineOperator } from '${runtime}'
+      import { text } from './text.mjs'
+      export default defineOperator('texts', operator => {
+        operator.controller('texts').for(ConfigMap).reconcile(async () => {})
+        operator.task('tell', async () => void process.stdout.write('text is ' + text + '\\n'))
+      })`,
+    )
+    await using run = cluster.run('--watch', file)
+    await run.prints(/text is one\n/)
+    write('two')
+    await run.prints(/text\.mjs changed, running again after \d+ ms\n/)
+    await run.prints(/text is two\n/)
+    cluster.file('text.mjs', 'export const = 3\n')
+    await run.prints(/operator cannot be loaded: .*\ncoxswain: waiting for a change\n/)
+    write('four')
+    await run.prints(/text is four\n/)
+    assert.equal(await run.stop('SIGINT'), 0)
+  })
+})

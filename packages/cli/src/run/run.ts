@@ -44,7 +44,11 @@ export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags 
 }
 
 /** Runs operators against the cluster of the kubeconfig until a signal stops them, or the lease is lost. */
-export async function runRun(named: readonly string[], command: Command): Promise<void> {
+export async function runRun(
+  named: readonly string[],
+  command: Command,
+  onReady: () => void = () => {},
+): Promise<void> {
   const loaded = await loadConfig(command.getOptionValue('config') as string | undefined)
   if (loaded) applyConfig(command, runSettings, loaded)
   const options = command.opts<RunCommandOptions>()
@@ -54,7 +58,7 @@ export async function runRun(named: readonly string[], command: Command): Promis
       exitCode: 2,
     })
   refuseIgnored(command, options)
-  await host(files, options)
+  await host(files, options, onReady)
 }
 
 /** What is said on the command line has an effect. */
@@ -75,7 +79,11 @@ function refuseIgnored(command: Command, options: RunCommandOptions): void {
   }
 }
 
-async function host(files: readonly string[], options: RunCommandOptions): Promise<void> {
+async function host(
+  files: readonly string[],
+  options: RunCommandOptions,
+  onReady: () => void,
+): Promise<void> {
   const periods = readPeriods(options)
   const logLevel = new LogThreshold(options.logLevel)
   const env = createRealEnv(createLog(options.logFormat, logLevel))
@@ -111,6 +119,7 @@ async function host(files: readonly string[], options: RunCommandOptions): Promi
   )
   const running = manager.run(stop.signal)
   running.catch(() => {}) // it is awaited below
+  manager.ready.then(onReady)
   if (!options.install) await tellNotInstalled(client, operators, files)
   await running.catch((error: unknown) => {
     throw isRuntimeError(error, 'LeadershipLost')

@@ -1,4 +1,5 @@
 export { makeDirectories } from './directories.ts'
+export { ownFile } from './own-line.ts'
 export { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'
 export { registerProcessMetrics } from './process-metrics.ts'
 export { abortOnSignals } from './signals.ts'

@@ -21,16 +21,20 @@ export function findOwnLine({ stack = '' }: Error): OwnLine | undefined {
   for (const text of stack.split('\n', mostFrames)) {
     const [, path, line, column] = frame.exec(text) ?? []
     if (path === undefined) continue
-    const file = toPath(path)
-    if (file === undefined || file.startsWith(framework) || file.includes('/node_modules/')) continue
+    const file = ownFile(path)
+    if (file === undefined) continue
     return { place: `${relative(process.cwd(), file)}:${line}:${column}`, text: readLine(file, Number(line)) }
   }
   return undefined
 }
 
-function toPath(path: string): string | undefined {
+/** The path of a file, given as such or as a URL; undefined for what the framework, a dependency or Node brings along. */
+export function ownFile(path: string): string | undefined {
   try {
-    return path.startsWith('file:') ? fileURLToPath(path) : path
+    const file = path.startsWith('file:') ? fileURLToPath(path) : path
+    return !file.startsWith('/') || file.startsWith(framework) || file.includes('/node_modules/')
+      ? undefined
+      : file
   } catch {
     return undefined
   }
