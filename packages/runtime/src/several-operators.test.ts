@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { defineOperator, Manager, type Operator } from './index.ts'
+import { defineOperator, Manager, type Operator, type WebhookListener } from './index.ts'
 import type { EventObject, Lease } from './internal/kinds.ts'
-import { Simulation, type Widget, widgetKind } from './test-support/simulation.ts'
+import { podKind, Simulation, type Widget, widgetKind } from './test-support/simulation.ts'
+import type { WebhookConfiguration } from './webhook/kinds.ts'
 
 const bySize = (widget: Widget, shift: number) => [String((widget.spec?.size ?? 0) + shift)]
 
@@ -85,6 +86,33 @@ describe('several operators of one manager', () => {
       code: 'BadDefinition',
       message: 'there is no controller y; there are: x',
     })
+  })
+
+  it('are reached at one listener, each by a webhook configuration of its own', async () => {
+    await using sim = new Simulation()
+    let listening = 0
+    const listener: WebhookListener = {
+      hosts: [],
+      listen: async () => {
+        listening++
+        return { service: { namespace: 'default', name: 'hooks' } }
+      },
+    }
+    const validating = (name: string, kind: typeof podKind | typeof widgetKind) =>
+      defineOperator(name, operator => void operator.webhook(kind).validate(() => {}))
+    sim.start([validating('first', widgetKind), validating('second', podKind)], { webhooks: { listener } })
+    await sim.world.advance(1_000)
+    const stored = sim.server.objects(
+      '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations',
+    ) as unknown as WebhookConfiguration[]
+    assert.deepEqual(
+      stored.map(({ metadata, webhooks = [] }) => [metadata.name, webhooks[0]?.clientConfig.service?.path]),
+      [
+        ['first', '/validate-example-com-v1-widget'],
+        ['second', '/validate--v1-pod'],
+      ],
+    )
+    assert.equal(listening, 1)
   })
 
   it('take the concurrency that the host says', async () => {

@@ -55,10 +55,10 @@ describe('a text logger', () => {
     const error = new Error('outer', { cause: new Error('inner') })
     markReported(error)
     log.warn('failed', { error })
-    log.warn('failed', { error: 'text' })
+    log.warn('failed', { error: 'text', triggers: [1], failures: 2 })
     assert.deepEqual(lines, [
       '03:04:05.006 WARN  failed: outer: inner\n',
-      '03:04:05.006 WARN  failed: text\n',
+      '03:04:05.006 WARN  failed: text failures=2\n',
     ])
   })
 

@@ -27,6 +27,8 @@ const widestObject = 40
 const longestValue = 120
 /** Said in other words, or of no use to people who read along. */
 const hidden: ReadonlySet<string> = new Set(['key', 'error', 'started', 'operator'])
+/** Of less use beside an error. */
+const hiddenWithError: ReadonlySet<string> = new Set(['triggers', 'calls', 'result'])
 
 /**
  * Lines for people: time, level, the object, what happened, fields. An error is followed by the line of the program's own
@@ -75,8 +77,10 @@ function describeError(error: unknown): string {
 }
 
 function formatFields(fields: LogFields): string {
+  const isHidden = (name: string): boolean =>
+    hidden.has(name) || (fields.error !== undefined && hiddenWithError.has(name))
   return Object.entries(fields)
-    .filter(([name, value]) => !hidden.has(name) && value !== undefined && !isEmpty(value))
+    .filter(([name, value]) => !isHidden(name) && value !== undefined && !isEmpty(value))
     .map(([name, value]) => `${name}=${formatValue(name, value)}`)
     .join(' ')
 }
