@@ -126,10 +126,10 @@ export class Controller {
     metrics.finished(outcome.result === 'terminal' ? 'error' : outcome.result, duration / 1000)
     const { calls } = attempt
     const now = this.#queue.retries(key)
-    this.#report(
-      { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now },
-      hardStop,
-    )
+    const record = { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now }
+    this.#report(record, hardStop)
+    // A reconcile that has warned has said why.
+    if (outcome.error !== undefined && !hardStop.aborted && !attempt.hasWarned) this.#tellFailure(record)
   }
 
   /** Never rejects. */
@@ -167,7 +167,6 @@ export class Controller {
 
   #report(record: ReconcileRecord, hardStop: AbortSignal): void {
     this.#log(record, hardStop)
-    if (record.error !== undefined && !hardStop.aborted) this.#tellFailure(record)
     try {
       this.#deps.onReconcile?.(record)
     } catch (error) {

@@ -61,6 +61,27 @@ describe('a reconcile that keeps failing', () => {
     )
   })
 
+  it('leaves none when the reconcile has recorded a Warning itself', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const operator = defineOperator('telling', builder =>
+      builder
+        .controller('widget')
+        .for(widgetKind)
+        .reconcile(async ({ key, client, events }) => {
+          const widget = (await client.get(widgetKind, key))!
+          events.from({ component: 'x' }).warning(widget, 'Refused', 'the size is taken')
+          throw new Error('refused')
+        }),
+    )
+    sim.start(operator)
+    await sim.world.advance(10_000)
+    assert.deepEqual(
+      stored(sim).map(({ reason }) => reason),
+      ['Refused'],
+    )
+  })
+
   it('leaves none where the host or the controller does not want it', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
