@@ -41,7 +41,7 @@ for (const operator of programs[program]?.() ?? []) {
     userAgent: operator.name,
     onWarning: () => {},
   })
-  group.spawn(signal => runOperator(operator, { client, env, signal }))
+  group.spawn(signal => runOperator(operator, { client, env, signal, errorEvents: false }))
 }
 process.stdout.write('started\n')
 await group.join()

@@ -61,7 +61,7 @@ export function createNetworkOperator(api: NetworkApi): Operator {
     operator
       .controller('network')
       .for(Network.v1)
-      .options({ resyncPeriod, concurrency: 4 })
+      .options({ errorEvents: false, resyncPeriod, concurrency: 4 })
       .finalizer(finalizer, async ({ key, client, events, signal }) => {
         const network = await client.get(Network.v1, key)
         if (!network) return

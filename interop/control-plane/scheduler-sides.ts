@@ -60,6 +60,6 @@ export async function startOurs(stack: AsyncDisposableStack): Promise<Side> {
   const tries: Tries = { count: 0 }
   const operator = createScheduler(optionsOf(tries, () => async (url, body) => answerExtender(url, body)))
   const options = { client, env: createRealEnv(), freeze: true, hostname: hostname() }
-  group.spawn(signal => runOperator(operator, { ...options, signal }))
+  group.spawn(signal => runOperator(operator, { ...options, signal, errorEvents: false }))
   return { client, countTries: async () => tries.count }
 }

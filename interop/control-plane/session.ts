@@ -36,7 +36,9 @@ export async function startSession({ nodes, schedulerPort }: SessionOptions): Pr
   const client = await connect('control-plane-test/0.1')
   const kubelet = await connect('kubelet/0.1')
   const group = stack.use(new TaskGroup())
-  group.spawn(signal => runOperator(createSimulatedNodes({ count: nodes }), { client: kubelet, env, signal }))
+  group.spawn(signal =>
+    runOperator(createSimulatedNodes({ count: nodes }), { client: kubelet, env, signal, errorEvents: false }),
+  )
   const controllerManager = stack.use(startControllerManager(server))
   const scheduler = stack.use(
     startScheduler(server, {

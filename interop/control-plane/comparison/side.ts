@@ -62,7 +62,7 @@ export async function startSide(which: 'real' | 'ours', more: readonly Controlle
   const group = stack.use(new TaskGroup())
   const run = async (operator: Operator, userAgent: string) => {
     const own = await connect(userAgent)
-    group.spawn(signal => runOperator(operator, { client: own, env, signal }))
+    group.spawn(signal => runOperator(operator, { client: own, env, signal, errorEvents: false }))
   }
   const scripts = new Map<string, Script>()
   const changes = new Map<string, number>()

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { CommandError, unwrapSuppressed } from './exit.ts'
+import { addSettings, completeBooleans, runSettings, upSettings } from './host/settings.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
@@ -15,7 +16,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // What nobody reads any more, as with `| head`, is not worth an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
-    await createProgram().parseAsync(argv)
+    await createProgram().parseAsync(argv[2] === 'run' ? completeBooleans(argv) : argv)
   } catch (error) {
     process.exitCode = report(error)
   }
@@ -71,7 +72,7 @@ function addUp(program: Command): void {
     addServiceProxyOptions,
   ])
     add(command)
-  command
+  addSettings(command, upSettings)
     .description(
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
     )
@@ -163,38 +164,42 @@ Examples:
 Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
 
 function addRun(program: Command): void {
-  inherit(program, 'run')
+  addSettings(inherit(program, 'run'), runSettings)
     .description('Run operators against the cluster of the current kubeconfig.')
-    .argument('<file...>', 'TypeScript or JavaScript files whose default export is an operator')
-    .option(
-      '--kubeconfig <file>',
-      'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)',
-    )
-    .option('--context <name>', 'the context to use')
-    .option('--install', 'apply the CustomResourceDefinitions of the operators first', false)
+    .argument('[file...]', 'TypeScript or JavaScript files whose default export is an operator')
+    .option('--webhook-cert-dir <dir>', 'the older name of --webhook-cert-path')
     .addOption(
       new Option(
-        '--webhook-port <n>',
-        'port to serve webhooks on (default: a free one; 9443 with --webhook-service)',
-      ).argParser(parsePort),
+        '--config <file>',
+        'configuration file (default: coxswain.config.ts, .js or .mjs of the working directory)',
+      ).env('COXSWAIN_CONFIG'),
     )
-    .addOption(
-      new Option(
-        '--webhook-service <namespace/name>',
-        'the Service that leads to the webhooks, in a Pod',
-      ).argParser(checkService),
-    )
-    .option('--webhook-cert-dir <dir>', 'tls.crt and tls.key of the webhooks, when they are made elsewhere')
-    .addOption(
-      new Option('--log-level <level>', 'what is logged to standard error')
-        .choices(['debug', 'info', 'warn', 'error'])
-        .default('info'),
-    )
-    .action(async (files: string[], options) => {
+    .addHelpText('after', runHelp)
+    .option('--watch', 'run again in a new process whenever a file of the operators is saved', false)
+    .action(async (files: string[], { watch }, run: Command) => {
+      const { childVariable, waitForTurn } = await import('./run/watch-child.ts')
+      if (!watch) return await (await import('./run/run.ts')).runRun(files, run)
+      if (process.env[childVariable] === undefined) return await (await import('./run/watch.ts')).runWatch()
       const { runRun } = await import('./run/run.ts')
-      await runRun(files, options)
+      const { onReady } = await waitForTurn()
+      await runRun(files, run, onReady)
     })
 }
+
+const runHelp = `
+A flag is stronger than its environment variable, that is stronger than the configuration file:
+
+  import { defineConfig } from 'coxswain'
+  export default defineConfig({ operators: ['operator.ts'], leaderElect: true, metricsBindAddress: ':8443' })
+
+All operators share one connection, their caches and one lease. SIGUSR2 changes the log level: debug, info, warn, error, and
+again. SIGINT or SIGTERM stops them cleanly.
+
+Examples:
+  coxswain run --install operator.ts
+  coxswain run --leader-elect --metrics-bind-address :8443 --health-probe-bind-address :8081 operator.ts
+
+Exit codes: 0 stopped cleanly, 1 runtime failure or leader election lost, 2 bad usage.`
 
 function addKubeconfig(program: Command): void {
   inherit(program, 'kubeconfig')
@@ -321,11 +326,6 @@ function refuseEmptyPaths(command: Command): void {
 function parseName(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('a name is needed.')
   return text
-}
-
-function checkService(text: string): string {
-  if (/^[^/]+\/[^/]+$/.test(text)) return text
-  throw new InvalidArgumentError('a Service is named NAMESPACE/NAME.')
 }
 
 function parsePort(text: string): number {

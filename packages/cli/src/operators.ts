@@ -1,5 +1,11 @@
 import { existsSync } from 'node:fs'
-import { type InstalledKind, isRuntimeError, type Operator } from '@coxswain/runtime'
+import {
+  type InstalledKind,
+  isRuntimeError,
+  Manager,
+  type ManagerOptions,
+  type Operator,
+} from '@coxswain/runtime'
 import { loadOperator } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
 import { describeImportError } from './import-error.ts'
@@ -31,4 +37,14 @@ export function tellInstalled({ name, change }: InstalledKind): void {
 /** A definition that was not written is for people to decide about: one line says why. */
 export function explainInstall(error: unknown): unknown {
   return isRuntimeError(error, 'UnsafeInstall') ? new CommandError(error.message, { cause: error }) : error
+}
+
+/** One manager for all of them. Operators that do not fit together, or options that do not fit them, are a usage error. */
+export function createManager(operators: readonly Operator[], options: ManagerOptions): Manager {
+  try {
+    return new Manager(operators, options)
+  } catch (error) {
+    if (!isRuntimeError(error, 'BadDefinition')) throw error
+    throw new CommandError(error.message, { exitCode: 2, cause: error })
+  }
 }

@@ -7,31 +7,40 @@ export interface WebhookCommandOptions {
   readonly webhookPort?: number
   /** `namespace/name` of the Service that leads here. */
   readonly webhookService?: string
-  /** A folder with `tls.crt` and `tls.key`. */
+  /** A folder with a certificate and its key. */
+  readonly webhookCertPath?: string
+  readonly webhookCertName?: string
+  readonly webhookCertKey?: string
+  /** The older name of the folder. */
   readonly webhookCertDir?: string
 }
 
 /**
- * How this process serves the webhooks of an operator. Without a Service they are reached at this machine's loopback
+ * How this process serves the webhooks of operators. Without a Service they are reached at this machine's loopback
  * address, and the configurations go when the process does; with one they stay, and replicas share the certificates.
  */
 export function webhookOptionsFor(
-  { name }: Operator,
+  operators: readonly Operator[],
   env: Env,
-  { webhookPort, webhookService, webhookCertDir }: WebhookCommandOptions = {},
+  options: WebhookCommandOptions = {},
 ): WebhookOptions {
+  const { webhookPort, webhookService, webhookCertName: name, webhookCertKey: key } = options
   const service = webhookService === undefined ? undefined : parseService(webhookService)
+  const path = options.webhookCertPath ?? options.webhookCertDir
   const listener = createWebhookListener({
     ...env,
     port: webhookPort ?? (service ? 9443 : 0),
     ...(service && { service }),
-    ...(webhookCertDir !== undefined && { certDir: webhookCertDir }),
+    ...(path !== undefined && {
+      certificate: { path, ...(name !== undefined && { name }), ...(key !== undefined && { key }) },
+    }),
   })
+  const names = operators.map(operator => operator.name).join('-')
   return {
     listener,
     removeOnStop: service === undefined,
-    ...(webhookCertDir === undefined && { certificates: createCertificateMaker(env.random) }),
-    ...(service && { secret: { namespace: service.namespace, name: `${name}-webhook-cert` } }),
+    ...(path === undefined && { certificates: createCertificateMaker(env.random) }),
+    ...(service && { secret: { namespace: service.namespace, name: `${names}-webhook-cert` } }),
   }
 }
 

@@ -37,6 +37,7 @@ export {
   StatusError,
 } from '@coxswain/apimachinery/status'
 export { formatTime, parseTime } from '@coxswain/apimachinery/time'
+export { defineConfig, type RunConfig } from '@coxswain/cli/config'
 export {
   applyAll,
   type Client,

@@ -29,6 +29,7 @@ export interface InformerFactoryOptions {
 export class InformerFactory {
   readonly #options: InformerFactoryOptions
   readonly #informers = new Map<string, Informer>()
+  readonly #transforms = new Map<unknown, number>()
   #group: TaskGroup | undefined
 
   constructor(options: InformerFactoryOptions) {
@@ -40,15 +41,14 @@ export class InformerFactory {
   }
 
   /**
-   * The informer for a resource and scope: always the same one, with the options of the first call. Starts at once if the
-   * factory is running.
+   * The informer for a resource, scope and transform: always the same one. Starts at once if the factory is running.
    */
   informerFor<K extends Kind>(
     kind: K,
     scope: Scope = {},
     options: Pick<InformerOptions<ApiObject>, 'transform'> = {},
   ): Informer<KindOf<K> & ApiObject> {
-    const key = scopeKey(kind, scope)
+    const key = scopeKey(kind, scope) + this.#transformKey(options.transform)
     let informer = this.#informers.get(key)
     if (!informer) {
       const { env, listerWatcherFor, informers } = this.#options
@@ -85,6 +85,14 @@ export class InformerFactory {
     const informers = this.informers
     await Promise.all(informers.map(informer => informer.synced(signal)))
     return informers.every(informer => informer.hasSynced)
+  }
+
+  /** Users of different transforms cannot share what is kept. */
+  #transformKey(transform: InformerOptions<ApiObject>['transform']): string {
+    if (!transform) return ''
+    let id = this.#transforms.get(transform)
+    if (id === undefined) this.#transforms.set(transform, (id = this.#transforms.size + 1))
+    return `?transform=${id}`
   }
 
   #start(informer: Informer): void {

@@ -34,6 +34,8 @@ export {
   type Logger,
   type LogLevel,
   type LogRecord,
+  LogThreshold,
+  logLevels,
   markReported,
   silentLogger,
 } from './logger.ts'

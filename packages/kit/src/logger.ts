@@ -2,6 +2,28 @@ export type LogFields = Readonly<Record<string, unknown>>
 /** The severity of a record. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
+/** From what matters least to what matters most. */
+export const logLevels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** The level from which records are written. It may change while loggers use it. */
+export class LogThreshold {
+  level: LogLevel
+
+  constructor(level: LogLevel) {
+    this.level = level
+  }
+
+  admits(level: LogLevel): boolean {
+    return logLevels.indexOf(level) >= logLevels.indexOf(this.level)
+  }
+
+  /** Moves on to the next level that shows less; after the last it starts again with everything. */
+  cycle(): LogLevel {
+    this.level = logLevels[(logLevels.indexOf(this.level) + 1) % logLevels.length]!
+    return this.level
+  }
+}
+
 /** A structured logger: a constant message, and fields for everything that varies. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void

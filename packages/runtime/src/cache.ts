@@ -20,6 +20,10 @@ import { OwnWrites } from './own-writes.ts'
 export interface CacheOptions {
   readonly client: Client
   readonly env: Env
+  /** Informers that are shared with other caches, and run by their owner. @default its own */
+  readonly informers?: InformerFactory
+  /** Tells the indexes of caches with shared informers apart. @default '' */
+  readonly owner?: string
   /** Namespaced kinds are cached in these namespaces only. @default all */
   readonly namespaces?: readonly string[]
   /** Freeze cached objects. @default false */
@@ -69,6 +73,19 @@ export interface CachedListOptions {
   readonly fields?: Readonly<Record<string, string>>
 }
 
+/** The informers of a program, over one client. */
+export function createInformers({
+  client,
+  env,
+  freeze = false,
+}: Pick<CacheOptions, 'client' | 'env' | 'freeze'>): InformerFactory {
+  return new InformerFactory({
+    env,
+    listerWatcherFor: (kind, scope) => listerWatcherOf(client, kind, scope),
+    informers: { freeze },
+  })
+}
+
 /** How long a read waits for a cache that is being filled. */
 const firstReadTimeout = 120_000
 
@@ -88,13 +105,8 @@ export class Cache {
   readonly #indexes = new Map<string, Map<string, IndexFunction<ApiObject>>>()
 
   constructor(options: CacheOptions) {
-    const { client, env, freeze = false } = options
     this.#options = options
-    this.#factory = new InformerFactory({
-      env,
-      listerWatcherFor: (kind, scope) => listerWatcherOf(client, kind, scope),
-      informers: { freeze },
-    })
+    this.#factory = options.informers ?? createInformers(options)
   }
 
   /** Whether reads of this kind are answered here. */
@@ -130,7 +142,7 @@ export class Cache {
     indexes.set(field, valuesOf as IndexFunction<ApiObject>)
     this.#indexes.set(id, indexes)
     for (const { informer } of this.#parts.get(id) ?? []) {
-      informer.addIndex(field, valuesOf as IndexFunction<ApiObject>)
+      informer.addIndex(this.#indexName(field), valuesOf as IndexFunction<ApiObject>)
     }
   }
 
@@ -213,14 +225,16 @@ export class Cache {
     const { informer, writes } = part
     const { namespace, labelSelector, fields = {} } = options
     const [field, ...more] = Object.entries(fields)
-    if (more.length > 0 || (field && !informer.store.hasIndex(field[0]))) {
+    if (more.length > 0 || (field && !informer.store.hasIndex(this.#indexName(field[0])))) {
       const names = Object.keys(fields).join(', ')
       throw new RuntimeError(
         'NoIndex',
         `no index of ${kind.kind} covers ${names}: add one with operator.index`,
       )
     }
-    let objects = field ? informer.store.byIndex(...field) : informer.store.list(namespace)
+    let objects = field
+      ? informer.store.byIndex(this.#indexName(field[0]), field[1])
+      : informer.store.list(namespace)
     if (writes.size > 0) {
       const byKey = new Map(objects.map(object => [formatKey(keyOfObject(object)), object]))
       for (const key of writes.keys()) {
@@ -235,6 +249,11 @@ export class Cache {
     if (!labelSelector) return objects
     const selector = parseLabelSelector(labelSelector)
     return objects.filter(object => selector.matches(object.metadata.labels ?? {}))
+  }
+
+  #indexName(field: string): string {
+    const { owner = '' } = this.#options
+    return owner === '' ? field : `${owner}/${field}`
   }
 
   #valuesOf(kind: Kind, field: string, object: DeepReadonly<ApiObject>): readonly string[] {
@@ -282,7 +301,8 @@ export class Cache {
       ...(metadataOnly && { metadataOnly }),
     }
     const informer = this.#factory.informerFor(kind, scope, transform && { transform })
-    for (const [field, valuesOf] of this.#indexes.get(kindKey(kind)) ?? []) informer.addIndex(field, valuesOf)
+    for (const [field, valuesOf] of this.#indexes.get(kindKey(kind)) ?? [])
+      informer.addIndex(this.#indexName(field), valuesOf)
     return { namespace, informer, writes: new OwnWrites(), transform }
   }
 

@@ -40,6 +40,8 @@ export interface ControllerOptions {
   readonly needsLeader?: boolean
   /** Who its events come from. @default the operator's name */
   readonly eventSource?: string
+  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default what the host says: true */
+  readonly errorEvents?: boolean
 }
 
 export interface ClusterChoice {

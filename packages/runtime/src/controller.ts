@@ -1,5 +1,5 @@
 import type { Kind } from '@coxswain/apimachinery/kinds'
-import { formatKey, type ObjectKey } from '@coxswain/apimachinery/meta'
+import { formatGroupVersion, formatKey, type ObjectKey, parseKey } from '@coxswain/apimachinery/meta'
 import { isConflict, isStatusError } from '@coxswain/apimachinery/status'
 import { isAbort, isReported, TaskGroup } from '@coxswain/kit'
 import { WorkQueue } from '@coxswain/workqueue'
@@ -16,6 +16,11 @@ import { withFinalizers } from './internal/with-finalizers.ts'
 import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Trigger, TriggerLog } from './trigger.ts'
+
+/** How often in a row a reconcile fails before it is worth an event; most failures are over by then. */
+const failuresForEvent = 3
+/** The longest message of an event that API servers take. */
+const longestMessage = 1024
 
 /** Runs one controller: events -> keys -> queue -> workers -> reconcile. */
 export class Controller {
@@ -138,10 +143,10 @@ export class Controller {
     metrics.finished(outcome.result === 'terminal' ? 'error' : outcome.result, duration / 1000)
     const { calls } = attempt
     const now = this.#queue.retries(key)
-    this.#report(
-      { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now },
-      hardStop,
-    )
+    const record = { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now }
+    this.#report(record, hardStop)
+    // A reconcile that has warned has said why.
+    if (outcome.error !== undefined && !hardStop.aborted && !attempt.hasWarned) this.#tellFailure(record)
   }
 
   /** Never rejects. */
@@ -184,6 +189,23 @@ export class Controller {
     } catch (error) {
       this.#deps.env.log.error('a listener to reconciles threw', { error })
     }
+  }
+
+  /** Conflicts, a server that is away and a lease that is lost are no fault of the object. */
+  #tellFailure({ key, error, result, failures }: ReconcileRecord): void {
+    const { cache, events, errorEvents } = this.#deps
+    const { for: kind } = this.definition
+    if (!errorEvents || !kind || (result !== 'terminal' && failures < failuresForEvent)) return
+    if (isConflict(error) || isReported(error) || isRuntimeError(error, 'NotLeader')) return
+    const object = cache.get(kind, parseKey(key))
+    if (!object) return
+    const message = error instanceof Error ? error.message : String(error)
+    const shown = message.length > longestMessage ? `${message.slice(0, longestMessage - 3)}...` : message
+    events.warning(
+      { apiVersion: formatGroupVersion(kind), kind: kind.kind, metadata: object.metadata },
+      'ReconcileError',
+      shown,
+    )
   }
 
   #log(record: ReconcileRecord, hardStop: AbortSignal): void {

@@ -33,6 +33,10 @@ export type {
   DependentsResult,
   Desired,
 } from './dependents/dependent.ts'
+export { createHealthHandler } from './endpoints/health-handler.ts'
+export { createMetricsHandler } from './endpoints/metrics-handler.ts'
+export { RecentReconciles } from './endpoints/recent-reconciles.ts'
+export { type AccessOptions, requireAccess } from './endpoints/require-access.ts'
 export { isRuntimeError, RuntimeError, type RuntimeErrorCode, TerminalError } from './errors.ts'
 export type { EventRecorder, EventSource, EventSubject } from './event-recorder.ts'
 export { Expectations, slowStart } from './expectations.ts'
@@ -53,6 +57,7 @@ export {
 } from './leader-election.ts'
 export { listerWatcherOf } from './lister-watcher-of.ts'
 export { Manager, type ManagerOptions, type RunOptions, runOperator } from './manager.ts'
+export { createClientMetrics } from './metrics/client-metrics.ts'
 export {
   type Counter,
   type Gauge,

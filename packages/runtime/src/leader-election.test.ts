@@ -43,6 +43,18 @@ describe('leader election', () => {
     assert.equal(event?.involvedObject.kind, 'Lease')
   })
 
+  it('keeps the lease when it stops, if it is not to release it', async () => {
+    await using sim = new Simulation()
+    const operator = defineOperator('writer', () => {})
+    const leaderElection = { namespace: 'kube-system', releaseOnCancel: false }
+    const { manager, stop, stopped } = sim.start(operator, { leaderElection })
+    await sim.world.advance(1_000)
+    stop()
+    await sim.world.run(stopped)
+    assert.equal(manager.isLeader, false)
+    assert.match(sim.server.object<Lease>(leasePath)?.spec?.holderIdentity ?? '', /^writer_/)
+  })
+
   it('keeps the lease while the last reconcile ends, and releases it then', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')

@@ -19,11 +19,20 @@ export interface LeaderElectionOptions {
   readonly renewDeadline?: number
   /** How long to wait between tries. @default 2000 */
   readonly retryPeriod?: number
+  /** Gives the lease up when it stops, so that another replica leads at once. @default true */
+  readonly releaseOnCancel?: boolean
+  /** What reads and writes the Lease, where a rate limit must not hold it up. @default the operator's client */
+  readonly client?: Client
 }
 
-type Resolved = Required<LeaderElectionOptions>
+type Resolved = Required<Omit<LeaderElectionOptions, 'client'>>
 
-const defaults = { leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 }
+const defaults = {
+  leaseDuration: 15_000,
+  renewDeadline: 10_000,
+  retryPeriod: 2_000,
+  releaseOnCancel: true,
+}
 /** Those who wait for the lease spread their tries by up to this share. */
 const jitter = 1.2
 /** Those who wait for a lease to end do not all ask in the same moment. */
@@ -126,7 +135,8 @@ export class LeaderElector implements WriteGuard {
       await leading
     } finally {
       this.#onChange?.(false)
-      if (!error) await this.#release()
+      if (!error && this.#options.releaseOnCancel) await this.#release()
+      this.#renewedAt = undefined
     }
     if (error) throw error
   }

@@ -1,22 +1,22 @@
 import { type Client, createClient, waitFor } from '@coxswain/client'
+import type { InformerFactory } from '@coxswain/informers'
 import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
 import type { Handler, Transport } from '@coxswain/wire'
-import { Cache } from './cache.ts'
+import { createInformers } from './cache.ts'
 import { Clusters, type OtherCluster } from './clusters.ts'
-import { Controller } from './controller.ts'
+import type { Controller } from './controller.ts'
 import { RuntimeError } from './errors.ts'
 import type { EventSubject } from './event-recorder.ts'
 import { type HealthReport, runChecks } from './health.ts'
 import { type InstalledKind, type InstallOptions, installDefinitions } from './install-kinds.ts'
-import { createCachedClient } from './internal/cached-client.ts'
 import { EventBroadcaster } from './internal/event-broadcaster.ts'
+import { HostedOperator, type SpawnOptions } from './internal/hosted-operator.ts'
+import { kindKey } from './internal/kind-key.ts'
 import { waitForCaches } from './internal/wait-for-caches.ts'
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.ts'
 import { createClientMetrics } from './metrics/client-metrics.ts'
-import { createControllerMetrics } from './metrics/controller-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
-import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
-import type { WriteGuard } from './operator-client.ts'
+import { describeOperator, type HealthCheck, type Operator, type OperatorDefinition } from './operator.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Definition, definitionKind } from './webhook/kinds.ts'
 import { createWebhookHandler } from './webhook/webhook-handler.ts'
@@ -34,6 +34,8 @@ export interface ManagerOptions {
   readonly namespaces?: readonly string[]
   /** Other clusters that controllers watch and write, by the names they call them. */
   readonly clusters?: Readonly<Record<string, OtherCluster>>
+  /** How many objects controllers reconcile at once, by their names, in place of what they say themselves. */
+  readonly concurrency?: Readonly<Record<string, number>>
   /** Of several replicas only one works. @default off */
   readonly leaderElection?: LeaderElectionOptions
   /**
@@ -51,6 +53,8 @@ export interface ManagerOptions {
   readonly cacheSyncTimeout?: number
   /** Freeze what caches hold: for tests. @default false */
   readonly freeze?: boolean
+  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default true */
+  readonly errorEvents?: boolean
   /** Told of every reconcile when it has ended. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
@@ -62,16 +66,19 @@ const hardStopGrace = 5_000
 const eventGrace = 2_000
 
 /**
- * Runs one operator.
+ * Runs one operator, or several: they share one client, their informers, one lease and one webhook server. Each has its own
+ * view of the caches: what it says about a kind or an index holds for its own reads.
  *
  *   start:  events -> kinds installed -> webhooks -> caches -> what runs everywhere -> election -> what the leader runs
  *   stop:   the same backwards, the lease released when the last reconcile has ended
  */
 export class Manager {
+  /** That of the operator; of several, their names with `-` between them. */
+  readonly name: string
   readonly metrics: MetricsRegistry
-  readonly definition: OperatorDefinition
-  readonly cache: Cache
   readonly controllers: readonly Controller[]
+  readonly #operators: readonly HostedOperator[]
+  readonly #informers: InformerFactory
   readonly #options: ManagerOptions
   readonly #env: Env
   readonly #client: Client
@@ -80,51 +87,42 @@ export class Manager {
   readonly #elector: LeaderElector | undefined
   readonly #elected = Promise.withResolvers<void>()
   readonly #ready = Promise.withResolvers<void>()
-  /** Answers the reviews of API servers; undefined when the operator has no webhooks. */
+  /** Answers the reviews of API servers; undefined when there are no webhooks. */
   readonly webhookHandler: Handler | undefined
   readonly #webhooks: WebhookHost | undefined
 
-  constructor(operator: Operator, options: ManagerOptions) {
-    const definition = describeOperator(operator)
-    const { name } = definition
+  constructor(operators: Operator | readonly Operator[], options: ManagerOptions) {
+    const definitions = [operators].flat().map(describeOperator)
+    checkNames(definitions, options)
     const env = options.env ?? createRealEnv()
+    this.name = definitions.map(({ name }) => name).join('-')
     this.#options = options
-    this.#env = { ...env, log: env.log.child({ operator: name }) }
-    this.definition = definition
+    this.#env = { ...env, log: env.log.child({ operator: this.name }) }
     this.metrics = options.metrics ?? new MetricsRegistry()
-    this.#client = this.#createClient(name)
+    this.#client = this.#createClient()
     this.#broadcaster = new EventBroadcaster(this.#client, this.#env, options.hostname)
-    this.cache = new Cache({
+    const freeze = options.freeze ?? false
+    this.#informers = createInformers({ client: this.#client, env: this.#env, freeze })
+    this.#clusters = new Clusters({ others: options.clusters ?? {}, env: this.#env, freeze })
+    this.#elector = this.#createElector()
+    const host = {
       client: this.#client,
-      env: this.#env,
-      kinds: definition.caches,
-      defaults: definition.cacheDefaults,
-      ...(options.freeze && { freeze: true }),
-      ...(options.namespaces && { namespaces: options.namespaces }),
-    })
-    for (const { kind, field, valuesOf } of definition.indexes) this.cache.addIndex(kind, field, valuesOf)
-    this.#clusters = new Clusters({
-      others: options.clusters ?? {},
-      env: this.#env,
-      freeze: options.freeze ?? false,
-    })
-    this.#elector = this.#createElector(name)
+      env,
+      informers: this.#informers,
+      clusters: this.#clusters,
+      broadcaster: this.#broadcaster,
+      metrics: this.metrics,
+      guard: this.#elector,
+      namespaces: options.namespaces,
+      freeze,
+      concurrency: options.concurrency ?? {},
+      errorEvents: options.errorEvents ?? true,
+      onReconcile: options.onReconcile,
+    }
+    this.#operators = definitions.map(definition => new HostedOperator(definition, host))
+    this.controllers = this.#operators.flatMap(({ controllers }) => controllers)
     this.webhookHandler = this.#createWebhookHandler()
     this.#webhooks = this.#createWebhookHost()
-    this.controllers = definition.controllers.map(controller => {
-      const guard = this.#guardFor(controller.options.needsLeader)
-      return new Controller(controller, {
-        client: this.#client,
-        cache: this.cache,
-        clusters: this.#clusters,
-        env: this.#env,
-        events: this.#broadcaster.recorderFor({ component: controller.options.eventSource ?? name }),
-        metrics: createControllerMetrics(this.metrics, controller.name),
-        registry: this.metrics,
-        ...(guard && { guard }),
-        ...(options.onReconcile && { onReconcile: options.onReconcile }),
-      })
-    })
   }
 
   /** Resolves when this replica leads; without leader election, when the caches are filled. */
@@ -141,15 +139,20 @@ export class Manager {
     return this.#elector?.isLeader ?? true
   }
 
+  /** Who answers requests for other paths of the metrics server. */
+  get metricsHandlers(): ReadonlyMap<string, Handler> {
+    return new Map(this.#operators.flatMap(({ definition }) => [...definition.metricsHandlers]))
+  }
+
   /** `/healthz`: is the process able to work at all? */
   checkHealth(): Promise<HealthReport> {
-    return runChecks(new Map([['ping', () => {}], ...this.definition.healthChecks]))
+    return runChecks(new Map([['ping', () => {}], ...this.#checks('healthChecks')]))
   }
 
   /** `/readyz`: are the caches filled, and what the operator itself says. */
   checkReady(): Promise<HealthReport> {
     const synced = (): void => {
-      const missing = this.cache.informers.filter(informer => !informer.hasSynced)
+      const missing = this.#informers.informers.filter(informer => !informer.hasSynced)
       if (missing.length > 0)
         throw new Error(`not synced: ${missing.map(informer => informer.name).join(', ')}`)
     }
@@ -158,7 +161,18 @@ export class Manager {
     }
     const checks = new Map([['caches', synced]])
     if (this.#webhooks) checks.set('webhooks', hosted)
-    return runChecks(new Map([...checks, ...this.definition.readyChecks]))
+    return runChecks(new Map([...checks, ...this.#checks('readyChecks')]))
+  }
+
+  /** The checks of the operators; of several, after the name of the operator. */
+  #checks(of: 'healthChecks' | 'readyChecks'): [string, HealthCheck][] {
+    const isOne = this.#operators.length === 1
+    return this.#operators.flatMap(({ definition }) =>
+      [...definition[of]].map(([name, check]): [string, HealthCheck] => [
+        isOne ? name : `${definition.name}.${name}`,
+        check,
+      ]),
+    )
   }
 
   /**
@@ -196,7 +210,7 @@ export class Manager {
       work.spawn(() => this.#webhooks?.run(stop))
       // A server that learns of a conversion ends the watches of the kind, and what caches list may have to be converted.
       await this.#webhooks?.tried
-      background.spawn(end => this.cache.run(end))
+      background.spawn(end => this.#informers.run(end))
       background.spawn(end => this.#clusters.run(end))
       await this.#work(stop, hard.signal, stopNow)
     })
@@ -218,10 +232,14 @@ export class Manager {
     if (!install) return
     const webhooks = this.#webhooks
     const conversionFor = webhooks && ((...of: ConversionInput) => webhooks.conversionFor(...of, signal))
-    const installed = await installDefinitions(this.#client, [this.definition], {
-      signal,
-      ...(conversionFor && { conversionFor }),
-    })
+    const installed = await installDefinitions(
+      this.#client,
+      this.#operators.map(({ definition }) => definition),
+      {
+        signal,
+        ...(conversionFor && { conversionFor }),
+      },
+    )
     for (const each of installed) {
       if (each.change === 'created')
         await waitFor(this.#client, this.#env, { kind: definitionKind, key: each }, isEstablished, { signal })
@@ -231,24 +249,17 @@ export class Manager {
 
   async #work(stop: AbortSignal, hard: AbortSignal, stopNow: () => void): Promise<void> {
     const { cacheSyncTimeout: timeout } = this.#options
-    await waitForCaches(this.cache, { env: this.#env, timeout, signal: stop })
+    await waitForCaches(this.#informers, { env: this.#env, timeout, signal: stop })
     if (stop.aborted) return
     Promise.resolve(this.#webhooks?.ready).then(this.#ready.resolve)
     const group = new TaskGroup(stop)
-    const spawnAll = (target: TaskGroup, needsLeader: boolean, end: AbortSignal): void => {
-      for (const controller of this.controllers) {
-        if ((controller.definition.options.needsLeader ?? true) !== needsLeader) continue
-        target.spawn(groupStop => controller.run(groupStop, end))
-      }
-      for (const { name, task, needsLeader: leaderOnly } of this.definition.tasks) {
-        if (leaderOnly === needsLeader)
-          target.spawn(groupStop => this.#runTask(name, task, needsLeader, groupStop))
-      }
+    const spawnAll = (target: TaskGroup, who: Pick<SpawnOptions, 'needsLeader'>): void => {
+      for (const operator of this.#operators) operator.spawn(target, { ...who, hard })
     }
     group.spawn(aborted) // an operator without work runs all the same
-    spawnAll(group, false, hard)
+    spawnAll(group, { needsLeader: false })
     if (!this.#elector) {
-      spawnAll(group, true, hard)
+      spawnAll(group, { needsLeader: true })
       this.#elected.resolve()
     } else {
       const elector = this.#elector
@@ -256,7 +267,7 @@ export class Manager {
         elector.run(groupStop, async leadership => {
           const leading = new TaskGroup(leadership.stop)
           leadership.lost.addEventListener('abort', stopNow, { once: true })
-          spawnAll(leading, true, hard)
+          spawnAll(leading, { needsLeader: true })
           this.#elected.resolve()
           leading.spawn(aborted)
           await leading.join()
@@ -266,31 +277,8 @@ export class Manager {
     await group.join()
   }
 
-  async #runTask(
-    name: string,
-    task: OperatorDefinition['tasks'][number]['task'],
-    needsLeader: boolean,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { clock, log } = this.#env
-    const guard = this.#guardFor(needsLeader)
-    const client = createCachedClient({
-      client: this.#client,
-      cache: this.cache,
-      clock,
-      signal,
-      ...(guard && { guard }),
-    })
-    const env = { ...this.#env, log: log.child({ task: name }) }
-    const events = this.#broadcaster.recorderFor({ component: this.definition.name })
-    await task({ client, env, signal, events, metrics: this.metrics })
-  }
-
-  #guardFor(needsLeader = true): WriteGuard | undefined {
-    return needsLeader ? this.#elector : undefined
-  }
-
-  #createClient(name: string): Client {
+  #createClient(): Client {
+    const { name } = this
     const { client, transport } = this.#options
     if (client) return client
     if (!transport) throw new RuntimeError('BadDefinition', 'an operator needs a client or a transport')
@@ -299,35 +287,36 @@ export class Manager {
   }
 
   #createWebhookHandler(): Handler | undefined {
-    const { webhooks: definitions } = this.definition
-    if (definitions.length === 0) return undefined
-    const { clock } = this.#env
+    const owners = new Map(
+      this.#operators.flatMap(operator => operator.definition.webhooks.map(webhook => [webhook, operator])),
+    )
+    if (owners.size === 0) return undefined
     return createWebhookHandler({
-      definitions,
+      definitions: [...owners.keys()],
       env: this.#env,
       metrics: this.metrics,
-      clientFor: signal => createCachedClient({ client: this.#client, cache: this.cache, clock, signal }),
+      clientFor: (signal, webhook) => owners.get(webhook)!.clientFor(signal),
     })
   }
 
   #createWebhookHost(): WebhookHost | undefined {
     const { webhooks: options } = this.#options
-    const { name: operator, webhooks: definitions } = this.definition
     const handler = this.webhookHandler
     if (!handler) return undefined
-    if (options)
-      return new WebhookHost(options, {
-        definitions,
-        operator,
-        handler,
-        client: this.#client,
-        env: this.#env,
-      })
+    if (options) {
+      const withWebhooks = this.#operators.filter(({ definition }) => definition.webhooks.length > 0)
+      const definitions = new Map(
+        withWebhooks.map(({ definition }) => [definition.name, definition.webhooks]),
+      )
+      const { name } = this
+      return new WebhookHost(options, { definitions, name, handler, client: this.#client, env: this.#env })
+    }
     this.#env.log.warn('the host of this operator does not serve its webhooks')
     return undefined
   }
 
-  #createElector(name: string): LeaderElector | undefined {
+  #createElector(): LeaderElector | undefined {
+    const { name } = this
     const { leaderElection } = this.#options
     if (!leaderElection) return undefined
     const status = this.metrics.gauge({
@@ -341,8 +330,8 @@ export class Manager {
     const metadata = { namespace: leaderElection.namespace, name: lease }
     const subject = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata } as EventSubject
     const elector: LeaderElector = new LeaderElector({
-      ...leaderElection,
       client: this.#client,
+      ...leaderElection,
       env: this.#env,
       operator: name,
       onChange: leading => {
@@ -352,6 +341,39 @@ export class Manager {
       },
     })
     return elector
+  }
+}
+
+/** Names that metrics, paths and options go by are given once. */
+function checkNames(definitions: readonly OperatorDefinition[], { concurrency = {} }: ManagerOptions): void {
+  if (definitions.length === 0) throw new RuntimeError('BadDefinition', 'a manager needs an operator')
+  const controllers = definitions.flatMap(definition => definition.controllers.map(({ name }) => name))
+  refuseTwice(
+    'operators',
+    definitions.map(({ name }) => name),
+  )
+  refuseTwice('controllers', controllers)
+  refuseTwice(
+    'metrics handlers for',
+    definitions.flatMap(({ metricsHandlers }) => [...metricsHandlers.keys()]),
+  )
+  refuseTwice(
+    'webhooks for',
+    definitions.flatMap(({ webhooks }) => webhooks.map(({ kind }) => kindKey(kind))),
+  )
+  const unknown = Object.keys(concurrency).find(name => !controllers.includes(name))
+  if (unknown !== undefined)
+    throw new RuntimeError(
+      'BadDefinition',
+      `there is no controller ${unknown}; there are: ${controllers.join(', ') || 'none'}`,
+    )
+}
+
+function refuseTwice(what: string, names: readonly string[]): void {
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name)) throw new RuntimeError('BadDefinition', `there are two ${what} ${name}`)
+    seen.add(name)
   }
 }
 
@@ -367,8 +389,11 @@ export interface RunOptions extends ManagerOptions {
   readonly signal: AbortSignal
 }
 
-/** Runs an operator until `signal` aborts. See {@link Manager.run}. */
-export async function runOperator(operator: Operator, options: RunOptions): Promise<void> {
+/** Runs operators until `signal` aborts. See {@link Manager.run}. */
+export async function runOperator(
+  operators: Operator | readonly Operator[],
+  options: RunOptions,
+): Promise<void> {
   const { signal, ...managerOptions } = options
-  await new Manager(operator, managerOptions).run(signal)
+  await new Manager(operators, managerOptions).run(signal)
 }

@@ -2,6 +2,7 @@ import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { IndexFunction, Transform } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
+import type { Handler } from '@coxswain/wire'
 import type { CacheDefaults, CacheScope, KindCacheOptions } from './cache.ts'
 import {
   type ControllerBuilder,
@@ -70,6 +71,8 @@ export interface OperatorBuilder {
   cacheDefaults(defaults: CacheDefaults): void
   /** Something that runs as long as the operator does. When it fails, the operator fails. */
   task(name: string, task: Task, options?: TaskOptions): void
+  /** Answers requests for a path of the metrics server, with the access checks of `/metrics`. */
+  metricsHandler(path: string, handler: Handler): void
   /** A check of `/healthz`. */
   healthCheck(name: string, check: HealthCheck): void
   /** A check of `/readyz`. */
@@ -89,6 +92,7 @@ export interface OperatorDefinition {
   readonly caches: readonly KindCacheOptions[]
   readonly cacheDefaults: CacheDefaults
   readonly tasks: readonly { readonly name: string; readonly task: Task; readonly needsLeader: boolean }[]
+  readonly metricsHandlers: ReadonlyMap<string, Handler>
   readonly healthChecks: ReadonlyMap<string, HealthCheck>
   readonly readyChecks: ReadonlyMap<string, HealthCheck>
 }
@@ -107,6 +111,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   const caches: KindCacheOptions[] = []
   let cacheDefaults: CacheDefaults = {}
   const tasks: { name: string; task: Task; needsLeader: boolean }[] = []
+  const metricsHandlers = new Map<string, Handler>()
   const healthChecks = new Map<string, HealthCheck>()
   const readyChecks = new Map<string, HealthCheck>()
   operator.setup({
@@ -134,6 +139,11 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     task: (name, task, { needsLeader = true } = {}) => {
       tasks.push({ name, task, needsLeader })
     },
+    metricsHandler: (path, handler) => {
+      if (!path.startsWith('/') || path === '/metrics' || metricsHandlers.has(path))
+        throw new RuntimeError('BadDefinition', `the metrics server cannot have a handler for ${path} here`)
+      metricsHandlers.set(path, handler)
+    },
     healthCheck: (name, check) => {
       healthChecks.set(name, check)
     },
@@ -153,6 +163,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     caches,
     cacheDefaults,
     tasks,
+    metricsHandlers,
     healthChecks,
     readyChecks,
   }

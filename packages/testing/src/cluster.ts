@@ -153,7 +153,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       await run(inner.join())
     }
   }
-  const startBuiltIn = (operator: Operator) => start(operator, {}, options.log ? { ...env, log } : env)
+  const startBuiltIn = (operator: Operator) =>
+    start(operator, { errorEvents: false }, options.log ? { ...env, log } : env)
   if (controllers) {
     startBuiltIn(createGarbageCollector())
     startBuiltIn(createNamespaceController())

@@ -1,92 +1,12 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { ConfigMap, Pod, ServiceAccount } from '@coxswain/api/core/v1'
 import { kindFor } from '@coxswain/client'
-import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv } from '@coxswain/kit'
+import { launch } from '../test-support/commands.ts'
 
-const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 const runtime = import.meta.resolve('@coxswain/runtime')
 const machinery = import.meta.resolve('@coxswain/apimachinery/kinds')
-
-/** A command that runs, and what it has printed. */
-interface Running extends AsyncDisposable {
-  readonly output: () => { stdout: string; stderr: string }
-  /** Resolves when what it printed matches. */
-  prints(pattern: RegExp): Promise<RegExpExecArray>
-  stop(signal?: NodeJS.Signals): Promise<number | null>
-}
-
-function start(...args: string[]): Running {
-  const child: ChildProcess = spawn(process.execPath, [command, ...args])
-  let stdout = ''
-  let stderr = ''
-  const listeners = new Set<() => void>()
-  const hear = () => {
-    for (const listener of listeners) listener()
-  }
-  child.stdout!.on('data', chunk => {
-    stdout += chunk
-    hear()
-  })
-  child.stderr!.on('data', chunk => {
-    stderr += chunk
-    hear()
-  })
-  const exited = new Promise<number | null>(resolve => child.on('close', resolve))
-  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
-    child.kill(signal)
-    return await exited
-  }
-  return {
-    output: () => ({ stdout, stderr }),
-    prints: pattern =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          const found = pattern.exec(stdout + stderr)
-          if (found) resolve(found)
-          return found !== null
-        }
-        if (look()) return
-        listeners.add(look)
-        exited.then(code => look() || reject(new Error(`it ended with code ${code}\n${stdout}${stderr}`)))
-      }),
-    stop,
-    [Symbol.asyncDispose]: async () => void (await stop('SIGKILL')),
-  }
-}
-
-async function launch(...args: string[]) {
-  const directory = mkdtempSync(join(tmpdir(), 'coxswain-run-'))
-  const kubeconfig = join(directory, 'kubeconfig')
-  const up = (port: string) =>
-    start('up', '--port', port, '--data-dir', join(directory, 'data'), '--kubeconfig', kubeconfig, ...args)
-  const first = up('0')
-  const [, port = ''] = await first.prints(/coxswain is ready at https:\/\/127\.0\.0\.1:(\d+)/)
-  const connected = await createClientFromKubeconfig({ env: createRealEnv(), kubeconfig })
-  const file = (name: string, content: string) => {
-    const path = join(directory, name)
-    writeFileSync(path, content)
-    return path
-  }
-  return {
-    up: first,
-    upAgain: () => up(port),
-    client: connected.client,
-    file,
-    run: (...more: string[]) => start('run', '--kubeconfig', kubeconfig, ...more),
-    async [Symbol.asyncDispose]() {
-      await connected[Symbol.asyncDispose]()
-      await first[Symbol.asyncDispose]()
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-}
 
 /** An operator of one kind with this field in its spec. */
 const operatorWith = (field: string, webhook = '') => `
@@ -203,5 +123,33 @@ describe('coxswain run', () => {
     const lines = run.output().stderr.trim().split('\n').slice(1)
     assert.equal(lines.length, 2, lines.join('\n'))
     assert.ok(!lines.some(line => line.includes('"stack"')))
+  })
+})
+
+describe('coxswain run --watch', () => {
+  it('runs the operator again when a file it imports is saved, and waits when it cannot be loaded', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const write = (text: string) => cluster.file('text.mjs', `export const text = '${text}'\n`)
+    write('one')
+    const file = cluster.file(
+      'operator.mjs',
+      `import { ConfigMap } from '${import.meta.resolve('@coxswain/api/core/v1')}'
+      import { defineOperator } from '${runtime}'
+      import { text } from './text.mjs'
+      export default defineOperator('texts', operator => {
+        operator.controller('texts').for(ConfigMap).reconcile(async () => {})
+        operator.task('tell', async () => void process.stdout.write('text is ' + text + '\\n'))
+      })`,
+    )
+    await using run = cluster.run('--watch', file)
+    await run.prints(/text is one\n/)
+    write('two')
+    await run.prints(/text\.mjs changed, running again after \d+ ms\n/)
+    await run.prints(/text is two\n/)
+    cluster.file('text.mjs', 'export const = 3\n')
+    await run.prints(/operator cannot be loaded: .*\ncoxswain: waiting for a change\n/)
+    write('four')
+    await run.prints(/text is four\n/)
+    assert.equal(await run.stop('SIGINT'), 0)
   })
 })

@@ -1,51 +1,176 @@
 import { hostname } from 'node:os'
-import type { Client } from '@coxswain/client'
-import { createClientFromKubeconfig } from '@coxswain/client/node'
-import { createRealEnv, type LogLevel, TaskGroup } from '@coxswain/kit'
-import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
-import { findKindsToInstall, type KindsToInstall, type Operator, runOperator } from '@coxswain/runtime'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
+import { type Client, createClient } from '@coxswain/client'
+import { type ConnectedClient, createClientFromKubeconfig } from '@coxswain/client/node'
+import { createRealEnv, type Env, type LogLevel, LogThreshold } from '@coxswain/kit'
+import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
+import {
+  createClientMetrics,
+  findKindsToInstall,
+  isRuntimeError,
+  type KindsToInstall,
+  type LeaderElectionOptions,
+  MetricsRegistry,
+  type Operator,
+  RecentReconciles,
+} from '@coxswain/runtime'
+import type { Command } from 'commander'
+import { CommandError } from '../exit.ts'
+import { createLog, cycleOnSignal } from '../host/create-log.ts'
+import { applyConfig, loadConfig, operatorsOf } from '../host/load-config.ts'
+import { type EndpointFlags, serveEndpoints } from '../host/serve-endpoints.ts'
+import { runSettings } from '../host/settings.ts'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
-import { explainInstall, loadOperators, tellInstalled } from '../operators.ts'
+import { createManager, explainInstall, loadOperators, tellInstalled } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
-export interface RunCommandOptions extends WebhookCommandOptions {
+export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags {
   readonly kubeconfig?: string
   readonly context?: string
   readonly install: boolean
+  readonly leaderElect: boolean
+  readonly leaderElectionId?: string
+  readonly leaderElectionNamespace?: string
+  readonly leaderElectionLeaseDuration: string
+  readonly leaderElectionRenewDeadline: string
+  readonly leaderElectionRetryPeriod: string
+  readonly leaderElectionReleaseOnCancel: boolean
+  readonly namespaces?: readonly string[]
+  readonly concurrency?: Readonly<Record<string, number>>
+  readonly kubeApiQps?: number
+  readonly kubeApiBurst?: number
+  readonly logFormat?: 'text' | 'json'
   readonly logLevel: LogLevel
 }
 
-/** Runs operators against the cluster of the kubeconfig until a signal stops them. */
-export async function runRun(files: readonly string[], options: RunCommandOptions): Promise<void> {
-  const env = createRealEnv(createPinoLogger({ level: options.logLevel }))
+/** Runs operators against the cluster of the kubeconfig until a signal stops them, or the lease is lost. */
+export async function runRun(
+  named: readonly string[],
+  command: Command,
+  onReady: () => void = () => {},
+): Promise<void> {
+  const loaded = await loadConfig(command.getOptionValue('config') as string | undefined)
+  if (loaded) applyConfig(command, runSettings, loaded)
+  const options = command.opts<RunCommandOptions>()
+  const files = named.length > 0 || !loaded ? named : operatorsOf(loaded)
+  if (files.length === 0)
+    throw new CommandError('operators are needed: name their files, or list them in coxswain.config.ts', {
+      exitCode: 2,
+    })
+  refuseIgnored(command, options)
+  await host(files, options, onReady)
+}
+
+/** What is said on the command line has an effect. */
+function refuseIgnored(command: Command, options: RunCommandOptions): void {
+  const { leaderElect, metricsSecure, kubeApiQps, metricsBindAddress: metrics } = options
+  const rules: readonly (readonly [prefix: string, needs: string, isMet: boolean])[] = [
+    ['leaderElection', '--leader-elect', leaderElect],
+    ['metricsSecure', '--metrics-bind-address', metrics !== '0'],
+    ['metricsCert', '--metrics-secure', metricsSecure],
+    ['kubeApiBurst', '--kube-api-qps', kubeApiQps !== undefined],
+  ]
+  for (const option of command.options) {
+    const property = option.attributeName()
+    if (command.getOptionValueSource(property) !== 'cli') continue
+    const broken = rules.find(([prefix, , isMet]) => !isMet && property.startsWith(prefix))
+    if (broken)
+      throw new CommandError(`${option.long} has no effect by itself: it needs ${broken[1]}`, { exitCode: 2 })
+  }
+}
+
+async function host(
+  files: readonly string[],
+  options: RunCommandOptions,
+  onReady: () => void,
+): Promise<void> {
+  const periods = readPeriods(options)
+  const logLevel = new LogThreshold(options.logLevel)
+  const env = createRealEnv(createLog(options.logFormat, logLevel))
+  using _signal = cycleOnSignal(logLevel, env.log)
   const operators = await loadOperators(files)
-  const { kubeconfig, context } = options
-  await using connected = await createClientFromKubeconfig({
-    env,
-    userAgent: 'coxswain-run/0.1',
-    ...(kubeconfig !== undefined && { kubeconfig }),
-    ...(context !== undefined && { context }),
-  }).catch((error: unknown) => {
-    throw explainKubeconfigError(error, kubeconfig)
-  })
+  const metrics = new MetricsRegistry()
+  registerProcessMetrics(metrics)
+  await using connected = await connect(options, env, metrics)
   const { client } = connected
+  // Leases and reviews wait for no rate limit.
+  const unlimited = options.kubeApiQps === undefined ? client : createClient({ ...connected, env, userAgent })
   using stop = abortOnSignals()
   using _alive = keepAlive()
-  await using group = new TaskGroup(stop.signal)
+  const reconciles = new RecentReconciles()
+  const manager = createManager(operators, {
+    client,
+    env,
+    metrics,
+    hostname: hostname(),
+    onReconcile: reconciles.add,
+    webhooks: webhookOptionsFor(operators, env, options),
+    ...(options.install && { install: { onInstalled: tellInstalled } }),
+    ...(options.namespaces && { namespaces: options.namespaces }),
+    ...(options.concurrency && { concurrency: options.concurrency }),
+    ...(options.leaderElect && {
+      leaderElection: { ...periods, ...leaseOf(options, connected.namespace), client: unlimited },
+    }),
+  })
+  const surroundings = { manager, client: unlimited, env, reconciles, logLevel }
+  await using _endpoints = await serveEndpoints(options, surroundings)
   process.stdout.write(
     `running ${operators.map(({ name }) => name).join(', ')} against ${connected.server}\n`,
   )
-  for (const operator of operators) {
-    const webhooks = webhookOptionsFor(operator, env, options)
-    const install = options.install && { install: { onInstalled: tellInstalled } }
-    group.spawn(signal =>
-      runOperator(operator, { client, env, hostname: hostname(), signal, webhooks, ...install }),
-    )
-  }
+  const running = manager.run(stop.signal)
+  running.catch(() => {}) // it is awaited below
+  manager.ready.then(onReady)
   if (!options.install) await tellNotInstalled(client, operators, files)
-  await group.join().catch((error: unknown) => {
-    throw explainInstall(error)
+  await running.catch((error: unknown) => {
+    throw isRuntimeError(error, 'LeadershipLost')
+      ? new CommandError('leader election lost', { cause: error })
+      : explainInstall(error)
   })
+}
+
+const userAgent = 'coxswain-run/0.1'
+
+async function connect(
+  { kubeconfig, context, kubeApiQps: qps, kubeApiBurst: burst }: RunCommandOptions,
+  env: Env,
+  metrics: MetricsRegistry,
+): Promise<ConnectedClient> {
+  try {
+    return await createClientFromKubeconfig({
+      env,
+      userAgent,
+      onCall: createClientMetrics(metrics),
+      ...(qps !== undefined && { rateLimit: { qps, burst: burst ?? Math.max(1, 2 * qps) } }),
+      ...(kubeconfig !== undefined && { kubeconfig }),
+      ...(context !== undefined && { context }),
+    })
+  } catch (error) {
+    throw explainKubeconfigError(error, kubeconfig)
+  }
+}
+
+type Periods = Required<Pick<LeaderElectionOptions, 'leaseDuration' | 'renewDeadline' | 'retryPeriod'>>
+
+function readPeriods(options: RunCommandOptions): Periods {
+  const read = (text: string): number => durationToMilliseconds(parseDuration(text))
+  const leaseDuration = read(options.leaderElectionLeaseDuration)
+  const renewDeadline = read(options.leaderElectionRenewDeadline)
+  const retryPeriod = read(options.leaderElectionRetryPeriod)
+  if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * 1.2 || retryPeriod <= 0)
+    throw new CommandError(
+      '--leader-election-lease-duration has to be more than --leader-election-renew-deadline, and that more than 1.2 times --leader-election-retry-period',
+      { exitCode: 2 },
+    )
+  return { leaseDuration, renewDeadline, retryPeriod }
+}
+
+function leaseOf(options: RunCommandOptions, namespace: string): LeaderElectionOptions {
+  const { leaderElectionId: name, leaderElectionReleaseOnCancel: releaseOnCancel } = options
+  return {
+    namespace: options.leaderElectionNamespace ?? namespace,
+    releaseOnCancel,
+    ...(name !== undefined && { name }),
+  }
 }
 
 /** Operators wait for kinds that come later, and run with old ones: whoever forgot to install them should know. */

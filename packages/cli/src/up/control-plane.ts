@@ -9,7 +9,7 @@ import {
   type NodeConnection,
 } from '@coxswain/apiserver'
 import { createYamlThread, verifySignature } from '@coxswain/apiserver/node'
-import { type Env, TaskGroup } from '@coxswain/kit'
+import { type Env, type LogThreshold, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
 import type { Operator } from '@coxswain/runtime'
@@ -67,6 +67,7 @@ export interface ControlPlane {
   readonly env: Env
   /** What the parts have said. */
   readonly logs: ComponentLogs
+  readonly logLevel: LogThreshold
   readonly controllers: readonly ControllerName[]
   /** The thread of the control loops, being loaded; undefined without controllers. */
   readonly worker: Worker | undefined
@@ -83,6 +84,7 @@ export async function runControlPlane({
   dataDir,
   env,
   logs,
+  logLevel,
   controllers,
   worker,
   opening,
@@ -199,7 +201,7 @@ export async function runControlPlane({
     }
     if (operators.length > 0) {
       const { startOperators } = await import('./start-operators.ts')
-      await startOperators(operators, surroundings)
+      await startOperators(operators, options, { ...surroundings, logLevel })
     }
     haveLoopsStarted = true
     group.spawn(() => loops.join())

@@ -1,10 +1,12 @@
 import { hostname } from 'node:os'
 import { createClient } from '@coxswain/client'
-import { aborted, type Env, type TaskGroup } from '@coxswain/kit'
-import { Manager, type Operator } from '@coxswain/runtime'
+import { aborted, type Env, type LogThreshold, type TaskGroup } from '@coxswain/kit'
+import { MetricsRegistry, type Operator, RecentReconciles } from '@coxswain/runtime'
 import type { Transport } from '@coxswain/wire'
-import { explainInstall, tellInstalled } from '../operators.ts'
+import { serveEndpoints } from '../host/serve-endpoints.ts'
+import { createManager, explainInstall, tellInstalled } from '../operators.ts'
 import { webhookOptionsFor } from '../webhooks.ts'
+import type { OperatorFlags } from './options/operator-options.ts'
 
 export interface OperatorSurroundings {
   /** A connection to the server, as somebody who may do everything. */
@@ -19,33 +21,42 @@ const readyLimit = 30_000
 /** Starts operators beside the server, on its thread. Resolves when their kinds are installed and all of them are ready. */
 export async function startOperators(
   operators: readonly Operator[],
-  { connect, env, group }: OperatorSurroundings,
+  flags: OperatorFlags,
+  { connect, env, group, logLevel }: OperatorSurroundings & { readonly logLevel: LogThreshold },
 ): Promise<void> {
-  const isReady = operators.map(operator => {
-    const { name } = operator
-    const manager = new Manager(operator, {
-      client: createClient({ env, userAgent: `${name}/0.1`, transport: connect() }),
-      env,
-      hostname: hostname(),
-      webhooks: webhookOptionsFor(operator, env),
-      install: { onInstalled: tellInstalled },
-    })
-    const failed = Promise.withResolvers<never>()
-    failed.promise.catch(() => {}) // it ends the group too
-    group.spawn(signal =>
-      manager.run(signal).catch((error: unknown) => {
-        const explained = explainInstall(error)
-        failed.reject(explained)
-        throw explained
-      }),
-    )
-    const limit = new AbortController()
-    const late = env.clock.sleep(readyLimit, { signal: limit.signal }).then(
-      () => env.log.warn('an operator is not ready yet', { operator: name }),
-      () => {},
-    )
-    const stopped = aborted(group.signal)
-    return Promise.race([manager.ready, failed.promise, late, stopped]).finally(() => limit.abort())
+  const names = operators.map(({ name }) => name)
+  const client = createClient({ env, userAgent: `${names.join('-')}/0.1`, transport: connect() })
+  const reconciles = new RecentReconciles()
+  const { namespaces, concurrency } = flags
+  const manager = createManager(operators, {
+    client,
+    env,
+    hostname: hostname(),
+    metrics: new MetricsRegistry(),
+    onReconcile: reconciles.add,
+    webhooks: webhookOptionsFor(operators, env, flags),
+    install: { onInstalled: tellInstalled },
+    ...(namespaces && { namespaces }),
+    ...(concurrency && { concurrency }),
   })
-  await Promise.all(isReady)
+  const endpoints = await serveEndpoints(flags, { manager, client, env, reconciles, logLevel })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => {}) // it ends the group too
+  group.spawn(async signal => {
+    await using _endpoints = endpoints
+    try {
+      await manager.run(signal)
+    } catch (error) {
+      const explained = explainInstall(error)
+      failed.reject(explained)
+      throw explained
+    }
+  })
+  const limit = new AbortController()
+  const late = env.clock.sleep(readyLimit, { signal: limit.signal }).then(
+    () => env.log.warn('operators are not ready yet', { operators: names }),
+    () => {},
+  )
+  const stopped = aborted(group.signal)
+  await Promise.race([manager.ready, failed.promise, late, stopped]).finally(() => limit.abort())
 }

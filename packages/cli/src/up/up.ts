@@ -1,8 +1,9 @@
 import { resolve } from 'node:path'
-import { createRealEnv } from '@coxswain/kit'
-import { createPinoLogger, createTurnTakingScheduler } from '@coxswain/kit/node'
+import { createRealEnv, LogThreshold } from '@coxswain/kit'
+import { createTurnTakingScheduler } from '@coxswain/kit/node'
 import { isStoreError } from '@coxswain/storage'
 import { CommandError, unwrapSuppressed } from '../exit.ts'
+import { createLog, cycleOnSignal } from '../host/create-log.ts'
 import { prepareDirectory } from './data-directory.ts'
 import { prepareLoopsThread } from './loops/prepare-thread.ts'
 import { createComponentLogs } from './nodes/component-logs.ts'
@@ -15,9 +16,10 @@ import { loadStore } from './store.ts'
 /** Starts everything and resolves when it has stopped again. A start that fails leaves nothing behind. */
 export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void> {
   const options = completeOptions(flags, given)
-  const { logLevel } = options
-  const logs = createComponentLogs(createPinoLogger({ level: logLevel }), logLevel, createRealEnv().clock)
+  const logLevel = new LogThreshold(options.logLevel)
+  const logs = createComponentLogs(createLog(options.logFormat, logLevel), logLevel, createRealEnv().clock)
   const env = { ...createRealEnv(logs.log), scheduler: createTurnTakingScheduler() }
+  using _signal = cycleOnSignal(logLevel, env.log)
   const controllers = selectControllers(options.controllers)
   checkAuthorizationFlags(options)
   checkCombinations(options, given)
@@ -42,7 +44,18 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   }
   try {
     const { runControlPlane } = await import('./control-plane.ts')
-    await runControlPlane({ options, given, dataDir, env, logs, controllers, worker, opening, onReady })
+    await runControlPlane({
+      options,
+      given,
+      dataDir,
+      env,
+      logs,
+      logLevel,
+      controllers,
+      worker,
+      opening,
+      onReady,
+    })
   } catch (error) {
     // Threads keep the process alive, whatever it was that failed.
     await worker?.terminate()

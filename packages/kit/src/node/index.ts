@@ -1,5 +1,7 @@
 export { makeDirectories } from './directories.ts'
+export { ownFile } from './own-line.ts'
 export { createPinoLogger, type PinoLoggerOptions } from './pino-logger.ts'
 export { registerProcessMetrics } from './process-metrics.ts'
 export { abortOnSignals } from './signals.ts'
+export { createTextLogger, type TextLoggerOptions } from './text-logger.ts'
 export { createTurnTakingScheduler } from './turn-taking-scheduler.ts'

@@ -1,33 +1,32 @@
 import { createRequire } from 'node:module'
 import type { DestinationStream, Logger as Pino, pino as PinoFactory } from 'pino'
-import { isReported, type LogFields, type Logger, type LogLevel } from '../logger.ts'
+import { isReported, type LogFields, type Logger, type LogLevel, LogThreshold } from '../logger.ts'
 
 /** Options of {@link createPinoLogger}. */
 export interface PinoLoggerOptions {
-  /** @default 'info' */
-  readonly level?: LogLevel
+  /** A level, or one that changes while the program runs. @default 'info' */
+  readonly level?: LogLevel | LogThreshold
   /** Where records go, one JSON line each. @default standard error */
   readonly destination?: DestinationStream
 }
-
-const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
 
 /**
  * JSON lines for machines. Errors under the field `error` include their stack and cause. Pino is loaded when the first record is
  * written: most programs start without logging.
  */
 export function createPinoLogger(options: PinoLoggerOptions = {}): Logger {
+  const { level = 'info', destination } = options
   let target: Pino | undefined
-  return wrap(options.level ?? 'info', () => {
-    target ??= load(options)
+  return wrap(typeof level === 'string' ? new LogThreshold(level) : level, () => {
+    target ??= load(destination)
     return target
   })
 }
 
-function load({ level = 'info', destination }: PinoLoggerOptions): Pino {
+function load(destination: DestinationStream | undefined): Pino {
   const { pino } = createRequire(import.meta.url)('pino') as { pino: typeof PinoFactory }
   const settings = {
-    level,
+    level: 'debug', // the threshold is asked before
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
@@ -62,11 +61,10 @@ function describe(error: Error, inFull: (error: Error) => unknown): unknown {
 /** The members that pino writes itself. */
 const reserved: readonly string[] = ['level', 'time', 'msg']
 
-function wrap(threshold: LogLevel, target: () => Pino, bound: LogFields = {}): Logger {
-  const write = (level: LogLevel) =>
-    levels.indexOf(level) < levels.indexOf(threshold)
-      ? () => {}
-      : (message: string, fields?: LogFields) => target()[level](unique({ ...bound, ...fields }), message)
+function wrap(threshold: LogThreshold, target: () => Pino, bound: LogFields = {}): Logger {
+  const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
+    if (threshold.admits(level)) target()[level](unique({ ...bound, ...fields }), message)
+  }
   return {
     debug: write('debug'),
     info: write('info'),

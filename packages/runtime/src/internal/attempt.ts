@@ -6,6 +6,7 @@ import type { ApiCall, OperatorClient } from '../operator-client.ts'
 import type { ReconcileContext } from '../reconcile.ts'
 import type { Trigger } from '../trigger.ts'
 import { createCachedClient } from './cached-client.ts'
+import { WarningNotice } from './warning-notice.ts'
 
 export interface AttemptOptions {
   readonly key: string
@@ -24,6 +25,7 @@ export class Attempt implements Disposable {
   readonly context: ReconcileContext
   /** The calls to the server, in the order in which they ended. */
   readonly calls: ApiCall[] = []
+  readonly #events: WarningNotice
   readonly #controller = new AbortController()
   readonly #timer: Timer | undefined
   #timedOut: RuntimeError | undefined
@@ -39,6 +41,7 @@ export class Attempt implements Disposable {
         this.stop(this.#timedOut)
       })
     const { signal } = this.#controller
+    this.#events = new WarningNotice(events)
     const onCall = (call: ApiCall): void => void this.calls.push(call)
     const clientOf = ({ client, cache }: Pick<ControllerDependencies, 'client' | 'cache'>): OperatorClient =>
       createCachedClient({ client, cache, clock, signal, onCall, ...(guard && { guard }) })
@@ -48,7 +51,7 @@ export class Attempt implements Disposable {
       cluster: name => clientOf(deps.clusters.get(name)),
       clock,
       random,
-      events,
+      events: this.#events,
       log: new KeyLogger(log, key),
       metrics: registry,
       signal,
@@ -60,6 +63,11 @@ export class Attempt implements Disposable {
   /** The reason why it had to end, when its time was up. */
   get timedOut(): RuntimeError | undefined {
     return this.#timedOut
+  }
+
+  /** Whether it has recorded a Warning event. */
+  get hasWarned(): boolean {
+    return this.#events.hasWarned
   }
 
   /** Ends it now. */

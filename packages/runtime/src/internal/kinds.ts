@@ -92,3 +92,57 @@ export const seriesEventKind: Kind<SeriesEventObject, SeriesEventInput, SeriesEv
   group: 'events.k8s.io',
   ...eventNames,
 }
+
+export interface UserInfo {
+  username?: string
+  uid?: string
+  groups?: string[]
+  extra?: Record<string, string[]>
+}
+
+interface TokenReviewInput {
+  metadata: ObjectMeta
+  spec: { token: string }
+}
+
+interface TokenReview extends ApiObject {
+  status?: { authenticated?: boolean; user?: UserInfo }
+}
+
+interface SubjectAccessReviewInput {
+  metadata: ObjectMeta
+  spec: Omit<UserInfo, 'username'> & {
+    user?: string
+    nonResourceAttributes: { verb: string; path: string }
+  }
+}
+
+interface SubjectAccessReview extends ApiObject {
+  status?: { allowed?: boolean }
+}
+
+export const tokenReviewKind: Kind<TokenReview, TokenReviewInput, TokenReviewInput> = {
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  kind: 'TokenReview',
+  listKind: 'TokenReviewList',
+  resource: 'tokenreviews',
+  singular: 'tokenreview',
+  namespaced: false,
+  schema: () => anything,
+}
+
+export const subjectAccessReviewKind: Kind<
+  SubjectAccessReview,
+  SubjectAccessReviewInput,
+  SubjectAccessReviewInput
+> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  kind: 'SubjectAccessReview',
+  listKind: 'SubjectAccessReviewList',
+  resource: 'subjectaccessreviews',
+  singular: 'subjectaccessreview',
+  namespaced: false,
+  schema: () => anything,
+}

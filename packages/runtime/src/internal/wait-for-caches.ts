@@ -1,6 +1,6 @@
 import { isNotFound } from '@coxswain/apimachinery/status'
+import type { InformerFactory } from '@coxswain/informers'
 import type { Env, Timer } from '@coxswain/kit'
-import type { Cache } from '../cache.ts'
 import { RuntimeError } from '../errors.ts'
 
 /** Those who wait are told what for after so long, and then from time to time. */
@@ -18,10 +18,13 @@ export interface WaitOptions {
  * Resolves when every cache asked for so far is filled, or `signal` aborts. Says now and then what is missing, and why.
  * @throws RuntimeError `CacheNotSynced` after `timeout`
  */
-export async function waitForCaches(cache: Cache, { env, timeout, signal }: WaitOptions): Promise<void> {
+export async function waitForCaches(
+  caches: Pick<InformerFactory, 'informers' | 'synced'>,
+  { env, timeout, signal }: WaitOptions,
+): Promise<void> {
   const { clock, log } = env
   const missing = () =>
-    cache.informers
+    caches.informers
       .filter(informer => !informer.hasSynced)
       .map(({ name, lastError }) => ({ cache: name, reason: explain(lastError) }))
   const over = new AbortController()
@@ -37,7 +40,7 @@ export async function waitForCaches(cache: Cache, { env, timeout, signal }: Wait
     })
   let warning = armWarning(firstWarning)
   if (signal.aborted) onAbort()
-  const synced = await cache.synced(over.signal)
+  const synced = await caches.synced(over.signal)
   warning.cancel()
   deadline?.cancel()
   signal.removeEventListener('abort', onAbort)

@@ -1,72 +1,99 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { formatHealth, type HealthReport } from '../health.ts'
-import type { Manager } from '../manager.ts'
+import { hostname, networkInterfaces } from 'node:os'
+import type { Env } from '@coxswain/kit'
+import type { Handler } from '@coxswain/wire'
+import { serve } from '@coxswain/wire/node'
+import type { WebhookKeyPair } from '../webhook/certificates.ts'
+import { type CertificateFiles, followCertificate, readCertificateFiles } from './certificate-files.ts'
+import { createCertificateMaker } from './certificate-maker.ts'
+
+/** HTTPS with the certificate of these files, or with a self-signed one. */
+export interface EndpointTls {
+  readonly files?: CertificateFiles
+}
 
 export interface EndpointOptions {
+  readonly env: Env
   /** @default '127.0.0.1' */
   readonly host?: string
   /** 0 picks a free one. */
   readonly port: number
+  /** @default plain HTTP */
+  readonly tls?: EndpointTls
 }
 
 export interface Endpoints extends AsyncDisposable {
   readonly url: string
+  readonly port: number
 }
 
-/** What the endpoints show. */
-export type EndpointSource = Pick<Manager, 'metrics' | 'checkHealth' | 'checkReady'>
+const day = 24 * 60 * 60_000
+/** A certificate that is made here lasts longer than it is used. */
+const validity = 365 * day
+const renewal = 90 * day
+/** Those who ask for health, metrics and profiles send short requests. */
+const limits = { bodyBytes: 64 * 1024, headerBytes: 64 * 1024 }
 
-/** Serves `/metrics`, `/healthz` and `/readyz` (and `/healthz/NAME` for one check) over plain HTTP. */
-export async function serveEndpoints(source: EndpointSource, options: EndpointOptions): Promise<Endpoints> {
-  const { host = '127.0.0.1', port } = options
-  const server = createServer((request, response) => {
-    answer(source, request, response).catch(error => response.destroy(error as Error))
+/** Serves metrics, health checks or whatever the handler answers. Disposing it ends requests that are under way. */
+export async function serveEndpoint(handler: Handler, options: EndpointOptions): Promise<Endpoints> {
+  const { env, host = '127.0.0.1', port, tls } = options
+  const files = tls?.files
+  const pair = tls && (files ? await readCertificateFiles(files) : makeCertificate(env))
+  const server = await serve({
+    handler,
+    host,
+    port,
+    limits,
+    log: env.log,
+    ...(pair && { tls: { cert: pair.certificate, key: pair.key } }),
   })
-  server.keepAliveTimeout = 90_000
-  server.headersTimeout = 32_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => resolve())
-  })
-  const address = server.address() as AddressInfo
-  const shown = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  const stop = new AbortController()
+  const onChange = ({ certificate: cert, key }: WebhookKeyPair): void => server.setTls({ cert, key })
+  if (pair && files) followCertificate(files, pair, { ...env, signal: stop.signal, onChange })
+  else if (pair) renew(env, stop.signal, onChange)
   return {
-    url: `http://${shown}:${address.port}`,
-    [Symbol.asyncDispose]: () =>
-      new Promise<void>(resolve => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    url: server.url,
+    port: server.port,
+    [Symbol.asyncDispose]: async () => {
+      stop.abort()
+      await server[Symbol.asyncDispose]()
+    },
   }
 }
 
-async function answer(
-  source: EndpointSource,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const url = new URL(request.url ?? '/', 'http://localhost')
-  const [, endpoint, check] = url.pathname.split('/')
-  if (request.method !== 'GET' && request.method !== 'HEAD') return send(response, 405, 'method not allowed')
-  if (endpoint === 'metrics') {
-    response.setHeader('content-type', 'text/plain; version=0.0.4; charset=utf-8')
-    return send(response, 200, source.metrics.text())
+/**
+ * Reads `:8443`, `127.0.0.1:8443` or `[::1]:8443`; `0` is undefined: nothing is served.
+ * @throws Error for what is none of them
+ */
+export function parseBindAddress(text: string): { readonly host: string; readonly port: number } | undefined {
+  if (text === '0') return undefined
+  const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]*)):(\d{1,5})$/.exec(text) ?? []
+  if (port === undefined || Number(port) > 65_535)
+    throw new Error('an address like :8443 or 127.0.0.1:8443 is needed, or 0 for none')
+  return { host: bracketed ?? (plain || everyAddress()), port: Number(port) }
+}
+
+/** What stands for all addresses of this machine, of both families where it has both. */
+function everyAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flat()
+  return addresses.some(address => address?.family === 'IPv6') ? '::' : '0.0.0.0'
+}
+
+function makeCertificate({ clock, random }: Env): WebhookKeyPair {
+  const maker = createCertificateMaker(random)
+  const times = { notBefore: clock.now() - day, notAfter: clock.now() + validity }
+  return maker.createServer(
+    [hostname(), 'localhost', '127.0.0.1', '::1'],
+    times,
+    maker.createCa('metrics', times),
+  )
+}
+
+function renew(env: Env, signal: AbortSignal, onChange: (pair: WebhookKeyPair) => void): void {
+  const look = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await env.clock.sleep(renewal, { signal })
+      onChange(makeCertificate(env))
+    }
   }
-  if (endpoint !== 'healthz' && endpoint !== 'readyz') return send(response, 404, 'not found')
-  const report = await (endpoint === 'healthz' ? source.checkHealth() : source.checkReady())
-  const shown = check ? only(report, check) : report
-  if (!shown) return send(response, 404, 'not found')
-  return send(response, shown.ok ? 200 : 500, formatHealth(endpoint, shown, url.searchParams.has('verbose')))
-}
-
-function only(report: HealthReport, name: string): HealthReport | undefined {
-  const check = report.checks.find(candidate => candidate.name === name)
-  return check && { ok: check.ok, checks: [check] }
-}
-
-function send(response: ServerResponse, status: number, body: string): void {
-  if (!response.hasHeader('content-type')) response.setHeader('content-type', 'text/plain; charset=utf-8')
-  response.statusCode = status
-  response.end(body)
+  look().catch(() => {}) // the signal
 }

@@ -91,7 +91,7 @@ describe('webhooks over sockets', () => {
         return caBundle
       }
       const first = await put()
-      const listener = createWebhookListener({ port: 0, certDir: folder, clock, log: env.log })
+      const listener = createWebhookListener({ port: 0, certificate: { path: folder }, clock, log: env.log })
       const address = await listener.listen(handler, stop.signal)
       assert.ok('url' in address)
       assert.equal(await asks(address.url, first), true)

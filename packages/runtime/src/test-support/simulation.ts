@@ -85,7 +85,7 @@ export class Simulation implements AsyncDisposable {
   }
 
   /** Starts an operator. Its `stopped` settles as its run does. */
-  start(operator: Operator, options: SimulationOptions['manager'] = {}): Running {
+  start(operator: Operator | readonly Operator[], options: SimulationOptions['manager'] = {}): Running {
     const transport = createInProcessTransport(this.server.handler, this.world)
     const manager = new Manager(operator, {
       transport,

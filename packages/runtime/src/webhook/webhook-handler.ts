@@ -31,8 +31,8 @@ export interface WebhookHandlerOptions {
   readonly definitions: readonly WebhookDefinition[]
   readonly env: Env
   readonly metrics: MetricsRegistry
-  /** The client that a webhook gets; its calls end with `signal`. */
-  readonly clientFor: (signal: AbortSignal) => OperatorClient
+  /** The client that a webhook of this definition gets; its calls end with `signal`. */
+  readonly clientFor: (signal: AbortSignal, definition: WebhookDefinition) => OperatorClient
 }
 
 type Route = (request: WireRequest) => Promise<WireResponse>
@@ -59,7 +59,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): Handler {
       const read = readReview<AdmissionRequest>(request, admissionReview)
       if (!read.ok) return plainAnswer(read.code, read.message)
       const { signal } = request
-      const client = options.clientFor(signal)
+      const client = options.clientFor(signal, definition)
       const response = await answer(definition, read.request, {
         env,
         client,

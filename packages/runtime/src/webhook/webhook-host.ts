@@ -10,7 +10,7 @@ import {
 } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
 import { type CertificateMaker, CertificateRotation, type WebhookKeyPair } from './certificates.ts'
-import type { ConfigurationInput, WebhookAddress } from './configurations.ts'
+import { type ConfigurationInput, conversionsOf, type WebhookAddress } from './configurations.ts'
 import { type InstalledConversion, WebhookInjector } from './injector.ts'
 import type { Definition } from './kinds.ts'
 import type { Replica } from './replica.ts'
@@ -38,7 +38,7 @@ export interface WebhookOptions {
   readonly certificates?: CertificateMaker
   /** Where replicas share their certificates. @default in memory */
   readonly secret?: ObjectKey
-  /** The name of the webhook configurations. @default that of the operator */
+  /** The name of the webhook configurations of a single operator. @default that of the operator */
   readonly name?: string
   /** Whether configurations are made where there are none; of others only the caBundle is touched. @default true */
   readonly install?: boolean
@@ -55,21 +55,32 @@ const lookPeriod = 60_000
 const removeLimit = 3_000
 
 export interface HostedWebhooks {
-  readonly definitions: readonly WebhookDefinition[]
-  readonly operator: string
+  /** By the names of their operators: each has webhook configurations of its own. */
+  readonly definitions: ReadonlyMap<string, readonly WebhookDefinition[]>
+  /** What certificates are named after. */
+  readonly name: string
   readonly handler: Handler
   readonly client: Client
   readonly env: Env
 }
 
+/** What the configurations of every operator have in common. */
+type Where = Omit<ConfigurationInput, 'definitions'>
+
+/** One operator's share. */
+interface Share {
+  readonly injector: WebhookInjector
+  readonly definitions: readonly WebhookDefinition[]
+}
+
 /**
- * Runs the webhooks of an operator: certificates, then the listener, then the configurations that lead to it; and looks
+ * Runs the webhooks of the operators of a manager: certificates, then the listener, then the configurations that lead to it; and looks
  * after all three until it has to stop.
  */
 export class WebhookHost {
   readonly #options: WebhookOptions
   readonly #hosted: HostedWebhooks
-  readonly #injector: WebhookInjector
+  readonly #shares: readonly Share[]
   readonly #rotation: CertificateRotation | undefined
   readonly #backoff: Backoff
   /** Set once it listens. */
@@ -79,7 +90,7 @@ export class WebhookHost {
   /** The certificate that new connections get. */
   #shown: string | undefined
   /** What API servers were told last. */
-  #told: ConfigurationInput | undefined
+  #told: Where | undefined
   #hasTakenOver = false
   /** Resolves when API servers have been told of everything. */
   readonly #ready = Promise.withResolvers<void>()
@@ -88,18 +99,19 @@ export class WebhookHost {
   #isReady = false
 
   constructor(options: WebhookOptions, hosted: HostedWebhooks) {
-    const { client, operator } = hosted
-    const { name = operator, install = true, listener } = options
+    const { client, definitions } = hosted
+    const { install = true, listener } = options
     const answers = listener.answers?.bind(listener)
-    const env = { ...hosted.env, log: hosted.env.log.child({ webhooks: name }) }
+    const env = { ...hosted.env, log: hosted.env.log.child({ webhooks: options.name ?? hosted.name }) }
     this.#options = options
     this.#hosted = { ...hosted, env }
-    this.#injector = new WebhookInjector({
-      client,
-      log: env.log,
-      name,
-      install,
-      ...(answers && { answers }),
+    this.#shares = [...definitions].map(([operator, own]) => {
+      const name = definitions.size === 1 ? (options.name ?? operator) : operator
+      const { log } = env
+      return {
+        injector: new WebhookInjector({ client, log, name, install, ...(answers && { answers }) }),
+        definitions: own,
+      }
     })
     this.#rotation = createRotation(options, this.#hosted)
     this.#backoff = createBackoff({ ...env, initial: 500, cap: lookPeriod, resetAfter: 2 * lookPeriod })
@@ -147,14 +159,16 @@ export class WebhookHost {
     existing: Definition | undefined,
     signal: AbortSignal,
   ): Promise<InstalledConversion> {
-    const input = await this.#listen(signal)
-    return await this.#injector.conversionFor(name, existing, input, signal)
+    const where = await this.#listen(signal)
+    const inputs = this.#shares.map(({ injector, definitions }) => ({ injector, ...where, definitions }))
+    const { injector, ...input } = inputs.find(each => conversionsOf(each).has(name))!
+    return await injector.conversionFor(name, existing, input, signal)
   }
 
   /** Certificates, then the listener: what API servers have to be told. */
-  async #listen(signal: AbortSignal): Promise<ConfigurationInput> {
+  async #listen(signal: AbortSignal): Promise<Where> {
     const { listener } = this.#options
-    const { definitions, handler } = this.#hosted
+    const { handler } = this.#hosted
     const certificates = await this.#rotation?.ensure(signal)
     signal.throwIfAborted()
     const server = certificates?.server
@@ -162,7 +176,6 @@ export class WebhookHost {
     else if (server && server.certificate !== this.#shown) listener.setKeyPair?.(server)
     this.#shown = server?.certificate
     return {
-      definitions,
       address: this.#address,
       ...(certificates && { caBundle: encodeBase64Text(certificates.caBundle) }),
     }
@@ -171,9 +184,12 @@ export class WebhookHost {
   /** Brings everything up to date; false when a definition is not there yet. */
   async #look(signal: AbortSignal): Promise<boolean> {
     const { log } = this.#hosted.env
-    const input = await this.#listen(signal)
-    this.#told = input
-    const missing = await this.#injector.apply(input, { takeOver: !this.#hasTakenOver, signal })
+    const where = await this.#listen(signal)
+    this.#told = where
+    const options = { takeOver: !this.#hasTakenOver, signal }
+    const missing: string[] = []
+    for (const { injector, definitions } of this.#shares)
+      for (const name of await injector.apply({ ...where, definitions }, options)) missing.push(name)
     this.#hasTakenOver = true
     if (missing.length > 0) log.debug('definitions are not there yet', { missing })
     this.#isReady = missing.length === 0
@@ -187,7 +203,8 @@ export class WebhookHost {
     const limit = new AbortController()
     const timer = clock.after(removeLimit, () => limit.abort(createAbortError('it takes too long')))
     try {
-      await this.#injector.remove(this.#told, limit.signal)
+      for (const { injector, definitions } of this.#shares)
+        await injector.remove({ ...this.#told, definitions }, limit.signal)
     } catch (error) {
       log.warn('webhook configurations were left behind', { error })
     } finally {
@@ -198,7 +215,7 @@ export class WebhookHost {
 
 function createRotation(
   { certificates: maker, listener, secret }: WebhookOptions,
-  { client, env, operator }: HostedWebhooks,
+  { client, env, name }: HostedWebhooks,
 ): CertificateRotation | undefined {
   if (!maker) return undefined
   const { clock, log } = env
@@ -207,7 +224,7 @@ function createRotation(
     clock,
     log,
     hosts: listener.hosts,
-    name: `${operator}-webhooks`,
+    name: `${name}-webhooks`,
     ...(secret && { secret: { client, key: secret } }),
   })
 }

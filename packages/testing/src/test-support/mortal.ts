@@ -48,7 +48,14 @@ export class Mortal {
     const all = defineOperator('controllers', operator => {
       for (const controller of this.#controllers()) controller.setup(operator)
     })
-    const run = runOperator(all, { client, env: this.#world, signal, gracefulShutdown: 0, freeze: true })
+    const run = runOperator(all, {
+      client,
+      env: this.#world,
+      signal,
+      gracefulShutdown: 0,
+      freeze: true,
+      errorEvents: false,
+    })
     this.#done = Promise.allSettled([run])
   }
 

@@ -13,7 +13,7 @@ export async function runInTurns(
   let tell = onManager
   while (!signal.aborted) {
     try {
-      const manager = new Manager(operator, { ...managerOptions, ...(env && { env }) })
+      const manager = new Manager(operator, { errorEvents: false, ...managerOptions, ...(env && { env }) })
       tell?.(manager)
       tell = undefined
       await manager.run(signal)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createLogger, type LogRecord, VirtualWorld } from '@coxswain/kit'
+import { createLogger, type LogRecord, LogThreshold, VirtualWorld } from '@coxswain/kit'
 import { type Component, type ComponentLogs, components, createComponentLogs } from './component-logs.ts'
 
 async function read(logs: ComponentLogs, component: Component): Promise<string[]> {
@@ -16,7 +16,7 @@ function create(level: 'debug' | 'warn'): { logs: ComponentLogs; records: LogRec
   return {
     logs: createComponentLogs(
       createLogger(record => records.push(record)),
-      level,
+      new LogThreshold(level),
       clock,
     ),
     records,

@@ -1,4 +1,4 @@
-import type { Clock, LogFields, Logger, LogLevel } from '@coxswain/kit'
+import { type Clock, type LogFields, type Logger, type LogLevel, LogThreshold } from '@coxswain/kit'
 import { LogBuffer } from '@coxswain/kubelet/host'
 
 /** The parts of a control plane that have a log of their own, by the names kubeadm gives them. */
@@ -18,7 +18,8 @@ export interface ComponentLogs {
   of(component: Component): LogBuffer
 }
 
-const levels: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+/** The logs of the parts begin here, however little standard error shows. */
+const kept = new LogThreshold('info')
 const letters: Readonly<Record<LogLevel, string>> = { debug: 'I', info: 'I', warn: 'W', error: 'E' }
 
 /** Fields that say who writes: the last of them stands in the head of a line. */
@@ -28,20 +29,16 @@ const writers: readonly string[] = ['component', 'operator', 'controller', 'task
  * Keeps what the parts of the control plane say, from `info` on however little `target` wants. Who writes is told from the
  * fields of child loggers: the store's `component`, an operator's name, a controller's. The rest is the API server.
  */
-export function createComponentLogs(target: Logger, level: LogLevel, clock: Clock): ComponentLogs {
+export function createComponentLogs(target: Logger, level: LogThreshold, clock: Clock): ComponentLogs {
   const buffers = new Map(components.map(component => [component, new LogBuffer(clock)]))
   const of = (component: Component) => buffers.get(component)!
-  const rank = levels.indexOf(level)
-  const keptRank = Math.min(rank, levels.indexOf('info'))
   const create = (bound: LogFields, component: Component | undefined): Logger => {
-    const write = (as: LogLevel) => {
-      const own = levels.indexOf(as)
-      return (message: string, fields?: LogFields) => {
-        if (own < keptRank) return
-        const all = { ...bound, ...fields }
-        if (own >= rank) target[as](message, all)
-        if (component) of(component).append(formatRecord(as, clock.now(), message, all))
-      }
+    const write = (as: LogLevel) => (message: string, fields?: LogFields) => {
+      const isShown = level.admits(as)
+      if (!isShown && !kept.admits(as)) return
+      const all = { ...bound, ...fields }
+      if (isShown) target[as](message, all)
+      if (component) of(component).append(formatRecord(as, clock.now(), message, all))
     }
     return {
       debug: write('debug'),

@@ -83,6 +83,6 @@ function start(
     for (const part of [agent.operator, ...companions]) part.setup(builder)
   })
   const client = createClient({ env, userAgent: 'kubelet/0.1', transport: connect() })
-  group.spawn(signal => runOperator(operator, { client, env, signal }))
+  group.spawn(signal => runOperator(operator, { client, env, signal, errorEvents: false }))
   return agent.connection
 }

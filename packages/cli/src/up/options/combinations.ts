@@ -88,6 +88,18 @@ const rules: readonly Rule[] = [
     isMet: ({ leaderElect }) => leaderElect === 'true',
   },
   {
+    options: [
+      'namespaces',
+      'concurrency',
+      'metrics*',
+      'healthProbeBindAddress',
+      'pprofBindAddress',
+      'webhook*',
+    ],
+    needs: '--operator',
+    isMet: ({ operator }) => operator,
+  },
+  {
     options: ['missingImages'],
     needs: '--runtime simulated and at least one of --nodes',
     isMet: ({ runtime, nodes }) => runtime === 'simulated' && nodes > 0,

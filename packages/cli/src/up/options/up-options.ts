@@ -6,6 +6,7 @@ import type { AuthorizationFlags } from './authorization-options.ts'
 import type { ControllerFlags } from './controller-options.ts'
 import type { EncryptionFlags } from './encryption-options.ts'
 import type { KubeletFlags } from './kubelet-options.ts'
+import type { OperatorFlags } from './operator-options.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 import type { ServiceProxyFlags } from './service-proxy-options.ts'
 import type { StoreOptions } from './store-options.ts'
@@ -23,6 +24,7 @@ export interface UpOptions
     AuthorizationFlags,
     ControllerFlags,
     KubeletFlags,
+    OperatorFlags,
     SchedulerFlags,
     ServiceProxyFlags {
   readonly port: number

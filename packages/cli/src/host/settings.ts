@@ -1,0 +1,162 @@
+import { type Command, Option } from 'commander'
+import type { RunConfig } from './config.ts'
+import {
+  readBindAddress,
+  readBoolean,
+  readConcurrency,
+  readDuration,
+  readNames,
+  readNumber,
+  readOneOf,
+  readPort,
+  readService,
+  readText,
+} from './parsers.ts'
+
+/** What can be said with a flag, an environment variable and the configuration file. */
+export interface Setting {
+  readonly flag: string
+  /** What stands for the value in the help; `[bool]` may be left out. */
+  readonly value: string
+  readonly what: string
+  /** `before` is what the same flag said already. */
+  readonly read: (text: string, before?: never) => unknown
+  readonly default?: string | boolean
+}
+
+const setting = (flag: string, what: string, rest: Omit<Setting, 'flag' | 'what'>): Setting => ({
+  flag,
+  what,
+  ...rest,
+})
+const yesOrNo = (flag: string, what: string, preset: 'true' | 'false'): Setting =>
+  setting(flag, what, { value: '[bool]', read: readBoolean, default: preset === 'true' })
+const text = (flag: string, what: string, preset?: string): Setting =>
+  setting(flag, what, { value: '<text>', read: readText, ...(preset !== undefined && { default: preset }) })
+const file = (flag: string, what: string, value: '<file>' | '<dir>'): Setting =>
+  setting(flag, what, { value, read: readText })
+const duration = (flag: string, what: string, preset: string): Setting =>
+  setting(flag, what, { value: '<duration>', read: readDuration, default: preset })
+const address = (flag: string, what: string): Setting =>
+  setting(flag, what, { value: '<address>', read: readBindAddress, default: '0' })
+
+const logFormat: Setting = setting(
+  'log-format',
+  'text or json (default: text in a terminal, json elsewhere)',
+  { value: '<format>', read: readOneOf(['text', 'json']) },
+)
+
+/** The cluster and the user, and whether to install what the operators define. */
+const connection: readonly Setting[] = [
+  file('kubeconfig', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)', '<file>'),
+  text('context', 'the context to use'),
+  yesOrNo('install', 'apply the CustomResourceDefinitions of the operators first', 'false'),
+  setting('kube-api-qps', 'requests a second to the API server, in the long run (default: no limit)', {
+    value: '<n>',
+    read: readNumber,
+  }),
+  setting('kube-api-burst', 'requests at once after a quiet time (default: twice --kube-api-qps)', {
+    value: '<n>',
+    read: readNumber,
+  }),
+]
+
+const leaderElection: readonly Setting[] = [
+  yesOrNo('leader-elect', 'reconcile only while this replica holds the lease', 'false'),
+  text('leader-election-id', 'the name of the Lease (default: the names of the operators)'),
+  text(
+    'leader-election-namespace',
+    "its namespace (default: the Pod's, or that of the kubeconfig's context)",
+  ),
+  duration('leader-election-lease-duration', 'how long others wait for a leader that is silent', '15s'),
+  duration('leader-election-renew-deadline', 'how long the leader tries to renew before it stops', '10s'),
+  duration('leader-election-retry-period', 'how long to wait between tries', '2s'),
+  yesOrNo('leader-election-release-on-cancel', 'give the lease up when stopped', 'true'),
+]
+
+/** How operators are run, wherever the API server is. */
+const hosting: readonly Setting[] = [
+  setting('namespaces', 'watch namespaced kinds in these namespaces only (default: all)', {
+    value: '<list>',
+    read: readNames,
+  }),
+  setting('concurrency', 'how many objects a controller reconciles at once; may be repeated', {
+    value: '<controller=n>',
+    read: readConcurrency,
+  }),
+  address('metrics-bind-address', 'where /metrics is served, such as :8443; 0 is nowhere'),
+  yesOrNo('metrics-secure', 'serve metrics over TLS, to users who may get /metrics', 'true'),
+  file(
+    'metrics-cert-path',
+    'folder with the certificate of the metrics server (default: self-signed)',
+    '<dir>',
+  ),
+  text('metrics-cert-name', 'file name of that certificate', 'tls.crt'),
+  text('metrics-cert-key', 'file name of its key', 'tls.key'),
+  address('health-probe-bind-address', 'where /healthz and /readyz are served, such as :8081; 0 is nowhere'),
+  address(
+    'pprof-bind-address',
+    'where /debug is served: profiles, heap, reconciles, log level; over TLS to authorized users unless on loopback; 0 is nowhere',
+  ),
+  setting('webhook-port', 'port of the webhooks (default: a free one; 9443 with --webhook-service)', {
+    value: '<n>',
+    read: readPort,
+  }),
+  setting('webhook-service', 'the Service that leads to the webhooks, in a Pod', {
+    value: '<namespace/name>',
+    read: readService,
+  }),
+  file(
+    'webhook-cert-path',
+    'folder with the certificate of the webhooks, when it is made elsewhere',
+    '<dir>',
+  ),
+  text('webhook-cert-name', 'file name of that certificate', 'tls.crt'),
+  text('webhook-cert-key', 'file name of its key', 'tls.key'),
+]
+
+const logLevel: Setting = setting('log-level', 'debug, info, warn or error', {
+  value: '<level>',
+  read: readOneOf(['debug', 'info', 'warn', 'error']),
+  default: 'info',
+})
+
+/** Those of `coxswain run`. */
+export const runSettings: readonly Setting[] = [
+  ...connection,
+  ...leaderElection,
+  ...hosting,
+  logFormat,
+  logLevel,
+]
+
+/** Those of `coxswain up`, for the operators beside the server. */
+export const upSettings: readonly Setting[] = [...hosting, logFormat]
+
+/** `--metrics-secure` -> `COXSWAIN_METRICS_SECURE`. */
+export function variableOf({ flag }: Setting): string {
+  return `COXSWAIN_${flag.replaceAll('-', '_').toUpperCase()}`
+}
+
+/** `--metrics-secure` -> `metricsSecure`. */
+export function propertyOf({ flag }: Setting): keyof RunConfig {
+  return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof RunConfig
+}
+
+export function addSettings(command: Command, settings: readonly Setting[]): Command {
+  for (const each of settings) {
+    const option = new Option(`--${each.flag} ${each.value}`, each.what)
+      .env(variableOf(each))
+      .argParser(each.read as (value: string, previous: unknown) => unknown)
+    if (each.default !== undefined) option.default(each.default)
+    command.addOption(option)
+  }
+  return command
+}
+
+/** As in Go, a boolean takes its value only after `=`: what follows a bare one is something else. */
+export function completeBooleans(argv: readonly string[]): string[] {
+  const bare = new Set(runSettings.filter(({ value }) => value === '[bool]').map(({ flag }) => `--${flag}`))
+  const end = argv.includes('--') ? argv.indexOf('--') : argv.length
+  return argv.map((word, index) => (index < end && bare.has(word) ? `${word}=true` : word))
+}

@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
+import { ClusterRole, ClusterRoleBinding } from '@coxswain/api/rbac/v1'
+import { createRealEnv } from '@coxswain/kit'
+import { readBody } from '@coxswain/wire'
+import { createHttpTransport } from '@coxswain/wire/node'
+// @ts-expect-error it has no types
+import parseText from 'parse-prometheus-text-format'
+import { type Launched, launch, type Running } from '../test-support/commands.ts'
+
+const runtime = import.meta.resolve('@coxswain/runtime')
+const core = import.meta.resolve('@coxswain/api/core/v1')
+const { clock } = createRealEnv()
+
+const first = `
+import { ConfigMap } from '${core}'
+import { defineOperator } from '${runtime}'
+export default defineOperator('first', operator => {
+  operator.metricsHandler('/own', async () => ({ status: 200, headers: {}, body: Buffer.from('own') }))
+  operator.readyCheck('mood', () => {})
+  operator.controller('maps').for(ConfigMap).reconcile(async ({ key }) => {
+    if (key.name === 'bad') throw new Error('this one is bad')
+  })
+})
+`
+const second = first
+  .replace("'first'", "'second'")
+  .replace("'maps'", "'others'")
+  .replace(/.*metricsHandler.*/, '')
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+interface MetricFamily {
+  readonly name: string
+  readonly metrics: readonly { readonly labels?: Readonly<Record<string, string>> }[]
+}
+
+const parsePrometheus = parseText as (text: string) => MetricFamily[]
+
+/** One request, whatever the certificate is. */
+async function ask(url: string, token?: string, put?: string): Promise<Answer> {
+  const { origin, pathname: path, search } = new URL(url)
+  const tls = origin.startsWith('https') ? { tls: { insecure: true } } : {}
+  await using transport = createHttpTransport({ server: origin, ...tls })
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await transport.send({
+    method: put === undefined ? 'GET' : 'PUT',
+    path,
+    query: search.slice(1),
+    headers,
+    ...(put !== undefined && { body: new TextEncoder().encode(put) }),
+    signal: new AbortController().signal,
+  })
+  return { status: answer.status, text: new TextDecoder().decode(await readBody(answer.body)) }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+/** Where a server listens that got a free port. */
+async function urlOf(running: Running, flag: string): Promise<string> {
+  const [, url = ''] = await running.prints(new RegExp(`"what":"${flag}","url":"([^"]+)"`))
+  return url
+}
+
+async function tokenOf({ client }: Launched, name: string): Promise<string> {
+  const key = { namespace: 'default', name }
+  await client.create(ServiceAccount, { metadata: key })
+  const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+  const tokens = client.subresource(ServiceAccount, key, 'token')
+  const { status } = await tokens.create<{ status: { token: string } }>(request)
+  return status.token
+}
+
+async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 1_200; tries++) {
+    if (await holds()) return
+    await clock.sleep(50)
+  }
+  assert.fail(`never: ${what}`)
+}
+
+describe('the endpoints of coxswain run', () => {
+  it('show metrics to users who may read them, health without a token, and what the process does on loopback', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const { client } = cluster
+    await using run = cluster.run(
+      ...['--metrics-bind-address', '127.0.0.1:0', '--health-probe-bind-address', '127.0.0.1:0'],
+      ...['--pprof-bind-address', '127.0.0.1:0', '--log-format', 'json'],
+      cluster.file('first.mjs', first),
+      cluster.file('second.mjs', second),
+    )
+    const metrics = await urlOf(run, 'metrics-bind-address')
+    assert.match(metrics, /^https:/)
+    const visitor = await tokenOf(cluster, 'visitor')
+    const prometheus = await tokenOf(cluster, 'prometheus')
+    const metadata = { name: 'metrics-reader' }
+    await client.create(ClusterRole, {
+      metadata,
+      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
+    })
+    await client.create(ClusterRoleBinding, {
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'metrics-reader' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'prometheus' }],
+    })
+    assert.deepEqual(await ask(`${metrics}/metrics`), { status: 401, text: 'Unauthorized\n' })
+    assert.equal((await ask(`${metrics}/metrics`, 'garbage')).status, 500)
+    assert.deepEqual(await ask(`${metrics}/metrics`, visitor), {
+      status: 403,
+      text: 'Authorization denied for user system:serviceaccount:default:visitor\n',
+    })
+    assert.equal((await ask(`${metrics}/own`, prometheus)).status, 403, 'own paths need rights of their own')
+    const scraped = await ask(`${metrics}/metrics`, prometheus)
+    assert.equal(scraped.status, 200)
+    const families = parsePrometheus(scraped.text)
+    const reconciles = families.find(({ name }) => name === 'controller_runtime_reconcile_total')
+    const controllers = new Set(reconciles?.metrics.map(({ labels }) => labels?.controller))
+    assert.deepEqual([...controllers].toSorted(), ['maps', 'others'])
+    for (const name of ['rest_client_requests_total', 'process_cpu_seconds_total', 'workqueue_depth'])
+      assert.ok(
+        families.some(family => family.name === name),
+        name,
+      )
+
+    const health = await urlOf(run, 'health-probe-bind-address')
+    assert.deepEqual(await ask(`${health}/healthz`), { status: 200, text: 'ok' })
+    await until('ready', async () => (await ask(`${health}/readyz`)).status === 200)
+    assert.match(
+      (await ask(`${health}/readyz?verbose`)).text,
+      /\[\+\]first\.mood ok\n\[\+\]second\.mood ok\n/,
+    )
+
+    const debug = await urlOf(run, 'pprof-bind-address')
+    await client.create(ConfigMap, { metadata: { namespace: 'default', name: 'bad' } })
+    await until('the bad one failed', async () => {
+      const { text } = await ask(`${debug}/debug/reconciles?controller=maps&key=default/bad`)
+      const records = JSON.parse(text) as { error?: string; controller: string }[]
+      assert.ok(records.every(({ controller }) => controller === 'maps'))
+      return records.some(({ error }) => error?.includes('this one is bad'))
+    })
+    const profile = ask(`${debug}/debug/pprof/profile?seconds=1`)
+    await until('a second one is refused', async () =>
+      /being taken/.test((await ask(`${debug}/debug/pprof/profile?seconds=1`)).text),
+    )
+    assert.ok(Array.isArray(JSON.parse((await profile).text).nodes))
+    assert.equal((await ask(`${debug}/debug/pprof/profile?seconds=0`)).status, 400)
+    const delay = JSON.parse((await ask(`${debug}/debug/pprof/eventloop`)).text)
+    assert.equal(typeof delay.p99, 'number')
+    assert.ok(JSON.parse((await ask(`${debug}/debug/pprof/heap`)).text).snapshot)
+
+    assert.equal((await ask(`${debug}/debug/log-level`)).text, '{"level":"info"}\n')
+    assert.equal((await ask(`${debug}/debug/log-level`, undefined, 'loud')).status, 400)
+    assert.equal((await ask(`${debug}/debug/log-level`, undefined, '{"level":"debug"}')).status, 200)
+    await client.create(ConfigMap, { metadata: { namespace: 'default', name: 'good' } })
+    await run.prints(/"level":"debug".*"msg":"reconciled"/)
+    run.kill('SIGUSR2')
+    await run.prints(/"to":"info"/)
+    assert.equal((await ask(`${debug}/debug/log-level`)).text, '{"level":"info"}\n')
+    assert.equal(await run.stop(), 0)
+  })
+
+  it('are a failure in one line where the port is in use', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const taken = createServer()
+    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { port: number }
+    await using run = cluster.run(
+      '--health-probe-bind-address',
+      `127.0.0.1:${port}`,
+      cluster.file('first.mjs', first),
+    )
+    assert.equal(await run.exited, 1)
+    assert.equal(run.output().stderr, `coxswain: --health-probe-bind-address 127.0.0.1:${port}: is in use\n`)
+    taken.close()
+  })
+
+  it('serve beside the server with coxswain up --operator', async () => {
+    const port = await freePort()
+    await using cluster = await launch(
+      ...['--storage', 'memory', '--controllers', 'none', '--metrics-bind-address', `127.0.0.1:${port}`],
+      ...['--metrics-secure=false', '--concurrency', 'at=3'],
+      ...['--operator', new URL('../../../../examples/01-at/operator.ts', import.meta.url).pathname],
+    )
+    const { status, text } = await ask(`http://127.0.0.1:${port}/metrics`)
+    assert.equal(status, 200)
+    assert.match(text, /controller_runtime_max_concurrent_reconciles\{controller="at"\} 3/)
+    assert.equal(await cluster.up.stop(), 0)
+  })
+})

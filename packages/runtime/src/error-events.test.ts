@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { newConflict } from '@coxswain/apimachinery/status'
+import { type ControllerOptions, defineOperator, TerminalError } from './index.ts'
+import type { EventObject } from './internal/kinds.ts'
+import { Simulation, widgetKind } from './test-support/simulation.ts'
+
+/** An operator whose reconcile throws what `failure` makes of the number of the try. */
+function failing(failure: (tries: number) => unknown, options: ControllerOptions = {}) {
+  let tries = 0
+  return defineOperator('failing', operator =>
+    operator
+      .controller('widget')
+      .for(widgetKind)
+      .options(options)
+      .reconcile(() => {
+        const error = failure(++tries)
+        if (error !== undefined) throw error
+      }),
+  )
+}
+
+const stored = (sim: Simulation): EventObject[] =>
+  sim.server.objects('/api/v1/events') as unknown as EventObject[]
+
+describe('a reconcile that keeps failing', () => {
+  it('leaves one Warning event on its object, counted up', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    sim.start(failing(() => new Error(`no such image ${'x'.repeat(2_000)}`)))
+    await sim.world.advance(10_000)
+    const [event, ...others] = stored(sim)
+    assert.deepEqual(others, [])
+    const { type, reason, message, involvedObject, source, count } = event!
+    assert.deepEqual([type, reason, source.component], ['Warning', 'ReconcileError', 'failing'])
+    assert.equal(message.length, 1024)
+    assert.match(message, /^no such image x+\.\.\.$/)
+    assert.equal(involvedObject.kind, 'Widget')
+    assert.ok(involvedObject.uid)
+    const failures = sim.records.filter(({ result }) => result === 'error').length
+    assert.ok(failures > 5 && count === failures - 2, `${count} of ${failures}`)
+  })
+
+  it('leaves none when it succeeds soon, or when only conflicts are in its way', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    sim.start(failing(tries => (tries < 3 ? new Error('not yet') : undefined)))
+    sim.start(failing(() => newConflict({ group: 'example.com', resource: 'widgets' }, 'a', 'raced')))
+    await sim.world.advance(10_000)
+    assert.deepEqual(stored(sim), [])
+  })
+
+  it('leaves one at once when it will not be tried again', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    sim.start(failing(() => new TerminalError('the size is negative')))
+    await sim.world.advance(1_000)
+    assert.deepEqual(
+      stored(sim).map(({ message, count }) => [message, count]),
+      [['the size is negative', 1]],
+    )
+  })
+
+  it('leaves none when the reconcile has recorded a Warning itself', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const operator = defineOperator('telling', builder =>
+      builder
+        .controller('widget')
+        .for(widgetKind)
+        .reconcile(async ({ key, client, events }) => {
+          const widget = (await client.get(widgetKind, key))!
+          events.from({ component: 'x' }).warning(widget, 'Refused', 'the size is taken')
+          throw new Error('refused')
+        }),
+    )
+    sim.start(operator)
+    await sim.world.advance(10_000)
+    assert.deepEqual(
+      stored(sim).map(({ reason }) => reason),
+      ['Refused'],
+    )
+  })
+
+  it('leaves none where the host or the controller does not want it', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    const bad = () => new Error('bad')
+    sim.start(failing(bad), { errorEvents: false })
+    sim.start(failing(bad, { errorEvents: false }))
+    await sim.world.advance(10_000)
+    assert.deepEqual(stored(sim), [])
+  })
+})

@@ -1,0 +1,56 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock, Logger } from '@coxswain/kit'
+import type { WebhookKeyPair } from '../webhook/certificates.ts'
+
+/** A certificate and its key in a folder. */
+export interface CertificateFiles {
+  readonly path: string
+  /** @default 'tls.crt' */
+  readonly name?: string
+  /** @default 'tls.key' */
+  readonly key?: string
+}
+
+/** How often the files are read, as controller-runtime does. */
+const filePeriod = 10_000
+
+export async function readCertificateFiles(files: CertificateFiles): Promise<WebhookKeyPair> {
+  const { path, name = 'tls.crt', key = 'tls.key' } = files
+  const [certificate, keyText] = await Promise.all(
+    [name, key].map(file => readFile(join(path, file), 'utf8')),
+  )
+  return { certificate: certificate!, key: keyText! }
+}
+
+export interface FollowOptions {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly signal: AbortSignal
+  /** Throws when the pair does not fit together: it is read again later. */
+  readonly onChange: (pair: WebhookKeyPair) => void
+}
+
+/** Hands over what the files say each time they change, until `signal` aborts. */
+export function followCertificate(
+  files: CertificateFiles,
+  first: WebhookKeyPair,
+  { clock, log, signal, onChange }: FollowOptions,
+): void {
+  let present = first.certificate
+  const look = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await clock.sleep(filePeriod, { signal })
+      try {
+        const pair = await readCertificateFiles(files)
+        if (pair.certificate === present) continue
+        onChange(pair)
+        present = pair.certificate
+        log.info('took over a new certificate', { folder: files.path })
+      } catch (error) {
+        log.warn('the certificate cannot be read', { error, folder: files.path })
+      }
+    }
+  }
+  look().catch(() => {}) // the signal
+}
