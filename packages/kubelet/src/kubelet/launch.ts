@@ -31,7 +31,7 @@ export type LaunchResult =
 export async function launchContainer(launch: Launch, context: WorkerContext): Promise<LaunchResult> {
   const { record, signal, identity, attempt } = launch
   const { container, role } = record
-  const { images, runtime, events, services, sourcesOf } = context
+  const { images, runtime, events, services, sourcesOf, filesOf } = context
   const pod = launch.pod()
   let imageID = ''
   try {
@@ -43,7 +43,10 @@ export async function launchContainer(launch: Launch, context: WorkerContext): P
     imageID = pulled.id
     const variables = await makeEnvironment(pod, container, sourcesOf(pod), await services(pod))
     signal.throwIfAborted()
-    const spec = makeContainerSpec(pod, container, role, variables)
+    const spec = {
+      ...makeContainerSpec(pod, container, role, variables),
+      ...(filesOf && { files: filesOf(pod) }),
+    }
     return {
       type: 'running',
       handle: await runtime.startContainer({ ...spec, pod: identity, attempt }, signal),

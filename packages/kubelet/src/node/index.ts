@@ -3,5 +3,6 @@
  * @module
  */
 export { type CatalogueImage, hostImages, type ImageCatalogue } from './image-catalogue.ts'
+export { type ChosenIsolation, chooseIsolation, type Isolation } from './namespaces.ts'
 export { createProcessRuntime, type ProcessRuntimeOptions } from './process-runtime.ts'
 export { createServiceSockets, type ServiceSocketsOptions } from './service-sockets.ts'

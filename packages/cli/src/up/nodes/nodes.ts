@@ -11,6 +11,7 @@ import {
   type StaticPod,
 } from '@coxswain/kubelet'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
+import { CommandError } from '../../exit.ts'
 import type { OperatorSurroundings } from '../start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
 
@@ -41,16 +42,25 @@ export interface ProcessNodesOptions extends NodesOptions {
   readonly apiServer: { readonly host: string; readonly port: number }
   /** Whether services answer on this machine. */
   readonly hasServiceProxy: boolean
+  readonly isolation: 'auto' | 'namespaces' | 'none'
 }
 
 /** Starts nodes whose containers are processes of this machine, and what makes their services answer. */
 export async function startProcessNodes(
-  { count, parts, dataDir, address, apiServer, hasServiceProxy }: ProcessNodesOptions,
+  options: ProcessNodesOptions,
   surroundings: OperatorSurroundings,
 ): Promise<NodeConnection> {
-  const { createProcessRuntime, createServiceSockets } = await import('@coxswain/kubelet/process')
+  const { count, parts, dataDir, address, apiServer, hasServiceProxy } = options
+  const { chooseIsolation, createProcessRuntime, createServiceSockets } = await import(
+    '@coxswain/kubelet/process'
+  )
+  const { isolation, obstacle } = await chooseIsolation(options.isolation).catch((error: Error) => {
+    throw new CommandError(`--isolation namespaces: ${error.message}`, { cause: error })
+  })
+  const why = obstacle === undefined ? '' : `, because this machine allows no namespaces: ${obstacle}`
+  process.stderr.write(`coxswain: containers are processes with isolation ${isolation}${why}\n`)
   const agent = createKubelet({
-    runtime: createProcessRuntime({ directory: join(dataDir, 'node') }),
+    runtime: createProcessRuntime({ directory: join(dataDir, 'node'), isolation }),
     count,
     address,
     apiServer: async () => apiServer,
