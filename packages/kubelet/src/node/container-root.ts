@@ -49,8 +49,14 @@ interface Place extends Omit<Bind, 'target'> {
   readonly type: 'own' | 'machine' | 'volume'
 }
 
-const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty', 'ptmx', 'pts']
-const deviceLinks = { fd: '', stdin: '/0', stdout: '/1', stderr: '/2' } as const
+const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty']
+const deviceLinks: Readonly<Record<string, string>> = {
+  fd: '/proc/self/fd',
+  stdin: '/proc/self/fd/0',
+  stdout: '/proc/self/fd/1',
+  stderr: '/proc/self/fd/2',
+  ptmx: 'pts/ptmx',
+}
 /** A directory with more entries is not mounted entry by entry. */
 const maxEntries = 2_000
 /** As many symbolic links as the kernel follows in a path. */
@@ -102,7 +108,7 @@ class RootBuilder {
   }
 
   #makeSystemDirectories(root: string): void {
-    for (const name of ['proc', 'dev', 'dev/shm']) mkdirSync(join(root, name))
+    for (const name of ['proc', 'dev', 'dev/pts', 'dev/shm']) mkdirSync(join(root, name))
     chmodSync(join(root, 'dev/shm'), 0o1777)
     if (this.#options.sharesProcesses) this.#places.set('/proc', machine('/proc'))
     for (const name of devices) {
@@ -111,8 +117,7 @@ class RootBuilder {
       makeMountPoint(join(root, 'dev', name), stat)
       this.#places.set(`/dev/${name}`, machine(`/dev/${name}`))
     }
-    for (const [name, rest] of Object.entries(deviceLinks))
-      symlinkSync(`/proc/self/fd${rest}`, join(root, 'dev', name))
+    for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(root, 'dev', name))
   }
 
   #mount(mount: VolumeMountSpec): void {

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
-import { findDescendants } from './process-registry.ts'
 import { quote } from './spawn-group.ts'
 
 /** Where setup looks for its programs; all of them are util-linux's but for sh, env and hostname. */
@@ -50,6 +48,7 @@ export function inNewNamespaces(setup: NamespaceSetup): string[] {
     `mount --bind ${at} ${at}`,
     `mount --all --fstab ${quote(mountTable)}`,
     `mount -t tmpfs -o mode=1777,nosuid,nodev,size=64m shm ${at}/dev/shm`,
+    `mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,nosuid,noexec devpts ${at}/dev/pts`,
     ...(sharesProcesses ? [] : [`mount -t proc -o nosuid,nodev,noexec proc ${at}/proc`]),
     ...(hostname === undefined ? [] : [`hostname ${quote(hostname)}`]),
     `cd ${at}`,
@@ -107,26 +106,6 @@ function finale({ workingDir, env, user, group }: ProcessSetup): string[] {
     'exec 3>&-',
     `exec ${words.join(' ')} "$@"`,
   ]
-}
-
-/** The first process of the namespaces that the process `leader` has made; undefined when it has ended. */
-export function findFirstProcess(
-  leader: number,
-  { sharesProcesses }: Pick<NamespaceSetup, 'sharesProcesses'>,
-): number | undefined {
-  const name = sharesProcesses ? 'mnt' : 'pid'
-  const of = (pid: number | 'self') => {
-    try {
-      return readlinkSync(`/proc/${pid}/ns/${name}`)
-    } catch {
-      return undefined
-    }
-  }
-  const own = of('self')
-  return [leader, ...findDescendants(leader).keys()].find(pid => {
-    const namespace = of(pid)
-    return namespace !== undefined && namespace !== own
-  })
 }
 
 /** Undefined where this machine has namespaces for containers, else why not. Tries what containers need, on nothing. */

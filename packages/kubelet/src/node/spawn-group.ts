@@ -7,8 +7,10 @@ import type { ContainerExit } from '../container-runtime.ts'
 import {
   containerVariable,
   findDescendants,
+  findFirstProcess,
   killEach,
   killGroup,
+  killOne,
   markerVariable,
   type ProcessRegistry,
 } from './process-registry.ts'
@@ -95,6 +97,13 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     })
   })
   const signal = (name: NodeJS.Signals) => {
+    // In a PID namespace only the first process is asked to end, as container runtimes do it; the others end with it.
+    const first =
+      wrapper && options.endsTogether && name !== 'SIGKILL' ? findFirstProcess(pid, 'pid') : undefined
+    if (first !== undefined) {
+      killOne(first, name)
+      return
+    }
     // Whoever has left the group is found while the leader is there to lead to it.
     strays = findDescendants(pid)
     killGroup(pid, name)

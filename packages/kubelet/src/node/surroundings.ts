@@ -4,7 +4,8 @@ import type { ContainerSpec } from '../container-runtime.ts'
 import { buildContainerRoot, writeMountTable } from './container-root.ts'
 import type { CatalogueImage } from './image-catalogue.ts'
 import { createPathMapper, linkMounts } from './mounts.ts'
-import { findFirstProcess, type Isolation, inNamespacesOf, inNewNamespaces } from './namespaces.ts'
+import { type Isolation, inNamespacesOf, inNewNamespaces } from './namespaces.ts'
+import { findFirstProcess } from './process-registry.ts'
 
 /** What the processes of a container find around them. */
 export interface Surroundings {
@@ -120,7 +121,7 @@ function isolate({ spec, image, home, messagePath, volumePath }: SurroundingsOpt
         ...(hostname !== undefined && { hostname }),
       }),
     wrapBeside(leader, env) {
-      const pid = findFirstProcess(leader, { sharesProcesses })
+      const pid = findFirstProcess(leader, sharesProcesses ? 'mnt' : 'pid')
       if (pid === undefined) throw new Error('the container has ended')
       return inNamespacesOf(pid, { sharesProcesses }, setupOf(env))
     },

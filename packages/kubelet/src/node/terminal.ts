@@ -71,7 +71,8 @@ function terminalOf(pid: number): string | undefined {
   for (const child of findDescendants(pid).keys()) {
     try {
       const terminal = readlinkSync(`/proc/${child}/fd/0`)
-      if (terminal.startsWith('/dev/pts/')) return terminal
+      // The link is opened, not its text: the terminal may be one of another mount namespace.
+      if (/^\/dev\/pts\/|^\/\d+$/.test(terminal)) return `/proc/${child}/fd/0`
     } catch {
       // it has ended
     }
