@@ -58,7 +58,7 @@ export interface NodeFacts {
   /** As Go names them. @default 'amd64' */
   readonly architecture?: string
   readonly machineID?: string
-  /** What containers have of their own: `namespaces` or `none`. @default nobody knows */
+  /** What containers have of their own: `namespaces` or `none`. @default not reported */
   readonly isolation?: string
   /** The text of /etc/hosts and /etc/resolv.conf. @default containers have none of their own */
   readonly etc?: { readonly hosts: string; readonly resolvConf: string }

@@ -35,8 +35,8 @@ export interface KubeletOptions {
   readonly apiServer?: () => Promise<{ readonly host: string; readonly port: number }>
   /** Where containers find a Service, by its cluster IP; told to them in variables. @default at the cluster IP */
   readonly serviceAddress?: (clusterIP: string) => string
-  /** Where containers look up the names of services. @default as the machine does */
-  readonly dns?: ClusterDns
+  /** Where containers look up the names of services; where it is undefined, as the machine does. */
+  readonly dns?: () => Promise<ClusterDns | undefined>
 }
 
 export interface Kubelet {
@@ -194,7 +194,7 @@ async function createSharedParts(
       },
       services,
       sourcesOf: pod => sources.forPod(pod),
-      ...(etc && { filesOf: pod => makePodFiles(pod, etc, options.dns) }),
+      ...(etc && { filesOf: async pod => makePodFiles(pod, etc, await options.dns?.()) }),
     })
   })
   return {

@@ -42,11 +42,9 @@ export async function launchContainer(launch: Launch, context: WorkerContext): P
     }
     imageID = pulled.id
     const variables = await makeEnvironment(pod, container, sourcesOf(pod), await services(pod))
+    const files = await filesOf?.(pod)
     signal.throwIfAborted()
-    const spec = {
-      ...makeContainerSpec(pod, container, role, variables),
-      ...(filesOf && { files: filesOf(pod) }),
-    }
+    const spec = { ...makeContainerSpec(pod, container, role, variables), ...(files && { files }) }
     return {
       type: 'running',
       handle: await runtime.startContainer({ ...spec, pod: identity, attempt }, signal),

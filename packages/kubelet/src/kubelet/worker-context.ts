@@ -27,6 +27,6 @@ export interface WorkerContext {
   /** Variables that tell a Pod of services. */
   services(pod: DeepReadonly<Pod>): Promise<ReadonlyMap<string, string>>
   /** Files for the containers of a Pod, by path. @default none */
-  readonly filesOf?: (pod: DeepReadonly<Pod>) => ReadonlyMap<string, string>
+  readonly filesOf?: (pod: DeepReadonly<Pod>) => Promise<ReadonlyMap<string, string>>
   sourcesOf(pod: DeepReadonly<Pod>): VolumeSources
 }

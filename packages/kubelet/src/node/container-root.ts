@@ -255,8 +255,9 @@ function tryStat(path: string): Stats | undefined {
 export function writeMountTable(path: string, root: string, binds: readonly Bind[]): void {
   const isRoot = process.getuid?.() === 0
   const lines = binds.map(({ source, target, readOnly }) => {
-    const options = ['rbind', 'nofail']
-    if (readOnly) options.splice(0, 1, 'bind', 'ro', ...(isRoot ? [] : lockedOptions(source)))
+    const options = readOnly
+      ? ['bind', 'ro', 'nofail', ...(isRoot ? [] : lockedOptions(source))]
+      : ['rbind', 'nofail']
     return `${escapePath(source)} ${escapePath(join(root, target))} none ${options.join()} 0 0\n`
   })
   writeFileSync(path, lines.join(''))

@@ -65,7 +65,7 @@ for (const isolation of allowed === 'none' ? (['none'] as const) : (['namespaces
       assert.deepEqual(other.output, ['x'])
     })
 
-    it('are told when a program is missing', async () => {
+    it('report a program that is missing', async () => {
       await using node = await start(isolation)
       await assert.rejects(
         node.run('', { command: ['no-such-program'] }),

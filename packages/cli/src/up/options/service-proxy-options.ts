@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 
-/** What `coxswain up` may be told about nodes whose containers are processes. */
+/** Options of nodes whose containers are processes. */
 export interface ServiceProxyFlags {
   readonly serviceProxy: 'true' | 'false'
   readonly isolation: 'auto' | 'namespaces' | 'none'
