@@ -13,7 +13,7 @@ import { createRealEnv } from '@coxswain/kit'
 
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 /** How many servers are started; 50 by hand. */
-const starts = Number(process.env.TORTURE_RUNS ?? 10)
+const starts = Number(process.env.READY_STARTS ?? 10)
 
 /** Starts a server, and creates a Pod as soon as the ready line is there. */
 async function createFirstPod(dataDir: string): Promise<string> {
