@@ -26,6 +26,8 @@ export interface Bind {
   /** A path in the container, without symbolic links. */
   readonly target: string
   readonly readOnly: boolean
+  /** The container is started without it when its source has been deleted meanwhile. */
+  readonly isOptional: boolean
 }
 
 export interface ContainerRootOptions {
@@ -45,7 +47,7 @@ export interface ContainerRootOptions {
 }
 
 /** What is at a path of the container: a directory of its own, something of this machine, or a volume. */
-interface Place extends Omit<Bind, 'target'> {
+interface Place extends Pick<Bind, 'source' | 'readOnly'> {
   readonly type: 'own' | 'machine' | 'volume'
 }
 
@@ -103,7 +105,12 @@ class RootBuilder {
     const depth = (path: string) => path.split('/').length
     return [...this.#places]
       .filter(([target]) => target !== '/')
-      .map(([target, { source, readOnly }]) => ({ source, target, readOnly }))
+      .map(([target, { source, readOnly, type }]) => ({
+        source,
+        target,
+        readOnly,
+        isOptional: type === 'machine',
+      }))
       .sort((a, b) => depth(a.target) - depth(b.target))
   }
 
@@ -254,10 +261,11 @@ function tryStat(path: string): Stats | undefined {
 /** The mounts as `mount --all --fstab` reads them. */
 export function writeMountTable(path: string, root: string, binds: readonly Bind[]): void {
   const isRoot = process.getuid?.() === 0
-  const lines = binds.map(({ source, target, readOnly }) => {
-    const options = readOnly
-      ? ['bind', 'ro', 'nofail', ...(isRoot ? [] : lockedOptions(source))]
-      : ['rbind', 'nofail']
+  const lines = binds.map(({ source, target, readOnly, isOptional }) => {
+    const options = [
+      ...(readOnly ? ['bind', 'ro', ...(isRoot ? [] : lockedOptions(source))] : ['rbind']),
+      ...(isOptional ? ['nofail'] : []),
+    ]
     return `${escapePath(source)} ${escapePath(join(root, target))} none ${options.join()} 0 0\n`
   })
   writeFileSync(path, lines.join(''))
