@@ -100,14 +100,19 @@ if (allowed === 'namespaces')
       await using node = await start()
       const machine = [hostname(), readFileSync('/etc/hosts', 'utf8')]
       const see = 'hostname; cat /etc/hosts /etc/resolv.conf; ls -d /proc/[0-9]* | wc -l; pwd'
-      const spec = specOf(`echo "pid $$"; ${see}; exec sleep 500`, { hostname: 'web-0', files, attempt: 0 })
+      const spec = specOf(`echo "pid $$"; ${see}; touch /ready; exec sleep 500`, {
+        hostname: 'web-0',
+        files,
+        attempt: 0,
+      })
       const container = await node.runtime.startContainer(spec, signal)
       const { io, output } = collect()
-      assert.equal(await container.exec(['sh', '-c', `${see}; exit 5`], io), 5)
+      const untilReady = 'until test -e /ready; do sleep 0.05; done'
+      assert.equal(await container.exec(['sh', '-c', `${untilReady}; ${see}; exit 5`], io), 5)
       const expected = ['web-0', '127.0.0.1 localhost', 'nameserver 127.0.0.1']
       const lines = output().trim().split('\n')
       assert.deepEqual(lines.slice(0, 3), expected)
-      assert.ok(Number(lines[3]) < 6, `${lines[3]} processes`)
+      assert.ok(Number(lines[3]) < 8, `${lines[3]} processes`)
       assert.equal(lines[4], '/')
       await container.stop(0)
       const printed = await textOf(node.runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))

@@ -109,18 +109,25 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     killGroup(pid, name)
     if (name === 'SIGKILL') killEach(strays)
   }
-  if (wrapper) await untilStarted(child, options.command[0] ?? '')
+  if (wrapper) {
+    const failure = await untilStarted(child, options.command[0] ?? '')
+    if (failure) {
+      // What is swept has the id of the next attempt.
+      await exited
+      throw failure
+    }
+  }
   return { child, exited, signal }
 }
 
-/** Resolves when a wrapper runs its command. Rejects, and ends it, when it cannot. */
-async function untilStarted(child: ChildProcess, file: string): Promise<void> {
+/** Resolves when a wrapper runs its command; when it cannot, ends it and gives the reason. */
+async function untilStarted(child: ChildProcess, file: string): Promise<Error | undefined> {
   const report = child.stdio[3] as Readable
   let text = ''
   try {
     for await (const chunk of report) {
       text = (text + chunk).slice(-reportLimit)
-      if (text.endsWith('started\n')) return
+      if (text.endsWith('started\n')) return undefined
     }
   } finally {
     report.destroy()
@@ -129,7 +136,7 @@ async function untilStarted(child: ChildProcess, file: string): Promise<void> {
   child.stdout?.resume()
   child.stderr?.resume()
   const isMissing = text.endsWith('missing\n')
-  throw new Error(
+  return new Error(
     isMissing ? explainMissing(file) : `failed to create container: ${text.trim() || 'it was ended'}`,
   )
 }
