@@ -9,7 +9,7 @@ import { createClusterSession, type Session } from '../session.ts'
 let server: RunningServer
 let session: Session
 before(async () => {
-  server = await startServer('--runtime', 'process', '--nodes', '1')
+  server = await startServer('--runtime', 'process', '--isolation', 'none', '--nodes', '1')
   session = await createClusterSession(server, '1.36', 'abuse')
   const file = join(session.directory, 'pods.json')
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: pods }))
@@ -87,6 +87,6 @@ describe('a server whose pods are processes', () => {
     const events = await session.ok(
       'get events --field-selector involvedObject.name=greedy -o jsonpath={.items[*].message}',
     )
-    assert.match(events, /no effect on this node, whose containers are not isolated: hostAliases/)
+    assert.match(events, /no effect on this node, whose containers are processes: hostAliases/)
   })
 })

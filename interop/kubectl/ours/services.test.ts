@@ -28,7 +28,8 @@ function deployment(
   const container = {
     name: 'main',
     image: 'node',
-    command: [process.execPath, '-e', script],
+    // The first process of a PID namespace ends on SIGTERM only if it says so.
+    command: [process.execPath, '-e', `process.on('SIGTERM', () => process.exit());${script}`],
     ports: [{ name: 'main', containerPort: port, protocol }],
     ...(protocol === 'TCP' && { readinessProbe: probe }),
     ...more,

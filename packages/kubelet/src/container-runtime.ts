@@ -58,6 +58,10 @@ export interface NodeFacts {
   /** As Go names them. @default 'amd64' */
   readonly architecture?: string
   readonly machineID?: string
+  /** What containers have of their own: `namespaces` or `none`. @default not reported */
+  readonly isolation?: string
+  /** The text of /etc/hosts and /etc/resolv.conf. @default containers have none of their own */
+  readonly etc?: { readonly hosts: string; readonly resolvConf: string }
   readonly bootID?: string
 }
 
@@ -138,8 +142,12 @@ export interface ContainerSpec extends ContainerIdentity {
   readonly group?: number
   /** It may not run as root. */
   readonly runAsNonRoot: boolean
-  /** What the Pod says its host is called. @default the Pod's name */
+  /** What its host is called. @default as the machine */
   readonly hostname?: string
+  /** Files that it finds by their paths, unless a volume is mounted there: /etc/hosts and the like. @default the machine's */
+  readonly files?: ReadonlyMap<string, string>
+  /** It sees processes that are not its own. @default false */
+  readonly sharesProcesses?: boolean
 }
 
 export interface VolumeMountSpec {

@@ -31,6 +31,13 @@ export type {
   VolumeMountSpec,
 } from './container-runtime.ts'
 export {
+  type AnswerQuery,
+  type ClusterDnsOptions,
+  type ClusterDnsServer,
+  createClusterDns,
+  type DnsSockets,
+} from './dns/cluster-dns.ts'
+export {
   createInProcessRuntime,
   type FunctionContext,
   type ImageFunction,
@@ -50,6 +57,7 @@ export type {
 export { createKubelet, type Kubelet, type KubeletOptions } from './kubelet/kubelet.ts'
 export type { NodeAnswer, NodeRequest } from './kubelet/kubelet-api.ts'
 export type { NodeConnection, PodAddress } from './kubelet/node-connection.ts'
+export type { ClusterDns } from './kubelet/pod-files.ts'
 export { isMirrorPod } from './mirror-pods/mirror-pod.ts'
 export {
   createMirrorPods,

@@ -183,6 +183,23 @@ function makeNodeStatus(
     ),
     condition('DiskPressure', 'False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'),
     condition('PIDPressure', 'False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'),
+    ...(facts.isolation === undefined
+      ? []
+      : [
+          facts.isolation === 'namespaces'
+            ? condition(
+                'ContainersIsolated',
+                'True',
+                'Namespaces',
+                'containers have mount, PID and UTS namespaces',
+              )
+            : condition(
+                'ContainersIsolated',
+                'False',
+                'NoNamespaces',
+                'containers have no namespaces: volumes are in $COXSWAIN_ROOT',
+              ),
+        ]),
     condition('Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'),
   ]
   const others = (node.status?.conditions ?? []).filter(

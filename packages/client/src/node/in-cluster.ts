@@ -10,7 +10,7 @@ import { withUpgrade } from './websocket/upgrade.ts'
 const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
 export interface InClusterOptions extends Pick<AccessOptions, 'env' | 'environment'> {
-  /** Where the service account's files are. @default '/var/run/secrets/kubernetes.io/serviceaccount' */
+  /** Where the service account's files are. @default '/var/run/secrets/kubernetes.io/serviceaccount' in $COXSWAIN_ROOT or / */
   readonly folder?: string
 }
 
@@ -21,9 +21,16 @@ export function isInCluster(
   return Boolean(environment.KUBERNETES_SERVICE_HOST && environment.KUBERNETES_SERVICE_PORT)
 }
 
-/** The way a Pod has to its own cluster: its service account. The token is read again as it is rotated, the CA at each connection. */
+/**
+ * The way a Pod has to its own cluster: its service account. The token is read again as it is rotated, the CA at each
+ * connection. Where containers are processes without a mount namespace, COXSWAIN_ROOT is the directory of their volumes.
+ */
 export async function accessFromPod(options: InClusterOptions): Promise<ClusterAccess> {
-  const { env, environment = process.env, folder = defaultFolder } = options
+  const {
+    env,
+    environment = process.env,
+    folder = join(environment.COXSWAIN_ROOT || '/', defaultFolder),
+  } = options
   if (!isInCluster(environment)) {
     const names = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT'
     throw new ClientError('BadKubeconfig', `this is no Pod of a cluster: ${names} are not set`)

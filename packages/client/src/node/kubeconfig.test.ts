@@ -373,6 +373,26 @@ describe('a Pod`s own cluster', () => {
   })
 })
 
+describe('a Pod of processes without a mount namespace', () => {
+  it('has its service account in COXSWAIN_ROOT', async () => {
+    const files = 'root/var/run/secrets/kubernetes.io/serviceaccount'
+    await write(`${files}/token`, 'root-token')
+    await write(`${files}/ca.crt`, ca.certificate)
+    await write(`${files}/namespace`, 'own')
+    handler = async () => answer
+    const environment = {
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(server.port),
+      COXSWAIN_ROOT: join(folder, 'root'),
+      HOME: join(folder, 'nowhere'),
+    }
+    await using connected = await createClientFromKubeconfig({ environment })
+    await connected.client.get(Namespace, { name: 'x' })
+    assert.equal(seen.at(-1)?.headers.authorization, 'Bearer root-token')
+    assert.equal(connected.namespace, 'own')
+  })
+})
+
 describe('proxies of the environment', () => {
   it('follow Go`s rules', () => {
     const environment = { HTTPS_PROXY: 'proxy:3128', NO_PROXY: 'a.com, .b.com,10.0.0.0/8,[::2],c.com:8443' }

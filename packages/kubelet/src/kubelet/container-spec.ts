@@ -2,6 +2,7 @@ import type { Container, Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { ContainerRole, ContainerSpec } from '../container-runtime.ts'
 import { expand } from './expand.ts'
+import { hostnameOf } from './pod-files.ts'
 import { restartPolicyOf } from './restart-policy.ts'
 
 /** A container of a Pod as a runtime is told of it, with the variables put into its command. */
@@ -15,6 +16,7 @@ export function makeContainerSpec(
   const { command, args, workingDir, volumeMounts = [] } = container
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser
   const group = container.securityContext?.runAsGroup ?? pod.spec.securityContext?.runAsGroup
+  const hostname = hostnameOf(pod)
   return {
     name: container.name,
     role,
@@ -34,7 +36,8 @@ export function makeContainerSpec(
     tty: container.tty ?? false,
     terminationMessagePath: container.terminationMessagePath ?? '/dev/termination-log',
     runAsNonRoot: container.securityContext?.runAsNonRoot ?? pod.spec.securityContext?.runAsNonRoot ?? false,
-    ...(pod.spec.hostname && { hostname: pod.spec.hostname }),
+    ...(hostname !== undefined && { hostname }),
+    sharesProcesses: pod.spec.hostPID || pod.spec.shareProcessNamespace || false,
     ...(user !== undefined && { user }),
     ...(group !== undefined && { group }),
   }

@@ -19,6 +19,7 @@ import { ImagePuller } from './image-puller.ts'
 import { createNodeConnection, type NodeConnection } from './node-connection.ts'
 import { NodeLoad } from './node-load.ts'
 import { PodAddresses } from './pod-addresses.ts'
+import { type ClusterDns, makePodFiles } from './pod-files.ts'
 import { PodWorker } from './pod-worker.ts'
 import { makeServiceVariables } from './service-variables.ts'
 import { SharedSources } from './shared-sources.ts'
@@ -34,6 +35,8 @@ export interface KubeletOptions {
   readonly apiServer?: () => Promise<{ readonly host: string; readonly port: number }>
   /** Where containers find a Service, by its cluster IP; told to them in variables. @default at the cluster IP */
   readonly serviceAddress?: (clusterIP: string) => string
+  /** Where containers look up the names of services; where it is undefined, as the machine does. */
+  readonly dns?: () => Promise<ClusterDns | undefined>
 }
 
 export interface Kubelet {
@@ -148,6 +151,7 @@ async function createSharedParts(
   const { runtime, apiServer, serviceAddress = clusterIP => clusterIP } = options
   const { isSimulated = false } = runtime
   const facts = runtime.describeNode?.() ?? manyOfEverything
+  const { etc } = facts
   const sources = new SharedSources(client, env.clock, {
     makesTokens: !isSimulated,
     capacity: facts.capacity,
@@ -190,6 +194,7 @@ async function createSharedParts(
       },
       services,
       sourcesOf: pod => sources.forPod(pod),
+      ...(etc && { filesOf: async pod => makePodFiles(pod, etc, await options.dns?.()) }),
     })
   })
   return {

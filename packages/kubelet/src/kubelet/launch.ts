@@ -31,7 +31,7 @@ export type LaunchResult =
 export async function launchContainer(launch: Launch, context: WorkerContext): Promise<LaunchResult> {
   const { record, signal, identity, attempt } = launch
   const { container, role } = record
-  const { images, runtime, events, services, sourcesOf } = context
+  const { images, runtime, events, services, sourcesOf, filesOf } = context
   const pod = launch.pod()
   let imageID = ''
   try {
@@ -42,8 +42,9 @@ export async function launchContainer(launch: Launch, context: WorkerContext): P
     }
     imageID = pulled.id
     const variables = await makeEnvironment(pod, container, sourcesOf(pod), await services(pod))
+    const files = await filesOf?.(pod)
     signal.throwIfAborted()
-    const spec = makeContainerSpec(pod, container, role, variables)
+    const spec = { ...makeContainerSpec(pod, container, role, variables), ...(files && { files }) }
     return {
       type: 'running',
       handle: await runtime.startContainer({ ...spec, pod: identity, attempt }, signal),

@@ -89,7 +89,7 @@ export class Launcher {
     const { signal } = this.#aborter
     const attempt = isRestart ? record.restartCount + 1 : record.restartCount
     const seen = (): DeepReadonly<Pod> =>
-      env?.some(({ valueFrom }) => valueFrom?.fieldRef)
+      context.filesOf || env?.some(({ valueFrom }) => valueFrom?.fieldRef)
         ? ({ ...pod(), status: status() } as DeepReadonly<Pod>)
         : pod()
     const result = await launchContainer({ identity, pod: seen, record, attempt, signal }, context)

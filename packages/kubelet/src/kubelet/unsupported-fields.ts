@@ -8,6 +8,6 @@ const longestText = 1_000
 export function tellOfUnsupported(pod: DeepReadonly<Pod>, { runtime, events }: WorkerContext): void {
   const fields = runtime.findUnsupported?.(pod) ?? []
   if (fields.length === 0) return
-  const text = `no effect on this node, whose containers are not isolated: ${fields.join(', ')}`
+  const text = `no effect on this node, whose containers are processes: ${fields.join(', ')}`
   events.warning(pod, 'Unsupported', text.slice(0, longestText))
 }

@@ -26,5 +26,7 @@ export interface WorkerContext {
   usedByOthers(uid: string, resource: string): number
   /** Variables that tell a Pod of services. */
   services(pod: DeepReadonly<Pod>): Promise<ReadonlyMap<string, string>>
+  /** Files for the containers of a Pod, by path. @default none */
+  readonly filesOf?: (pod: DeepReadonly<Pod>) => Promise<ReadonlyMap<string, string>>
   sourcesOf(pod: DeepReadonly<Pod>): VolumeSources
 }

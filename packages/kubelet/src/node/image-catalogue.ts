@@ -23,7 +23,8 @@ export const hostImages: ImageCatalogue = {
   debian: shell,
   fedora: shell,
   node: { args: ['node'] },
-  pause: { command: ['sleep', '2147483647'] },
+  // The first process of a PID namespace ends on SIGTERM only if it says so.
+  pause: { command: ['sh', '-c', 'trap "exit 0" INT TERM; sleep 2147483647 & wait'] },
   python: { args: ['python3'] },
   ubuntu: shell,
 }

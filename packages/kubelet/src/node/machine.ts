@@ -23,6 +23,7 @@ export function describeMachine(directory: string): NodeFacts {
     architecture: architectures[arch()] ?? arch(),
     machineID: read('/etc/machine-id'),
     bootID: read('/proc/sys/kernel/random/boot_id'),
+    etc: { hosts: read('/etc/hosts'), resolvConf: read('/etc/resolv.conf') },
   }
 }
 

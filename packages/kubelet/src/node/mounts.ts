@@ -27,22 +27,30 @@ export function linkMounts({ root, container, mounts, file, volumePath }: Links)
   mkdirSync(root, { recursive: true })
   /** By mount path, without a slash at the end; the outer ones come first. */
   const places = new Map<string, string>()
-  for (const { volume, mountPath, subPath } of mounts.toSorted(
-    (a, b) => a.mountPath.length - b.mountPath.length,
-  )) {
-    const base = volumePath(volume)
-    if (base === undefined) throw new ConfigError(`volume ${volume} is not there`)
-    if (subPath !== undefined && !makeWithin(base, subPath)) {
-      const text = `failed to prepare subPath for volumeMount "${volume}" of container "${container}"`
-      throw new ConfigError(text)
-    }
-    const target = subPath === undefined ? base : join(base, subPath)
+  for (const mount of mounts.toSorted((a, b) => a.mountPath.length - b.mountPath.length)) {
+    const { mountPath } = mount
+    const target = locateVolume(mount, { container, volumePath })
     replaceLink(placeOf(mountPath, root, places), target, mountPath)
     places.set(trimEnd(mountPath), target)
   }
   rmSync(file.target, { force: true })
   closeSync(openSync(file.target, 'wx', 0o666))
   replaceLink(placeOf(file.path, root, places), file.target, file.path)
+}
+
+/**
+ * Where the volume of a mount, or the part of it that is mounted, is on this machine; a subPath is made where it is missing.
+ * @throws ConfigError
+ */
+export function locateVolume(
+  { volume, subPath }: VolumeMountSpec,
+  { container, volumePath }: Pick<Links, 'container' | 'volumePath'>,
+): string {
+  const base = volumePath(volume)
+  if (base === undefined) throw new ConfigError(`volume ${volume} is not there`)
+  if (subPath === undefined) return base
+  if (makeWithin(base, subPath)) return join(base, subPath)
+  throw new ConfigError(`failed to prepare subPath for volumeMount "${volume}" of container "${container}"`)
 }
 
 /** Where a path of the container is: in its root, or in the volume that is mounted around it. */

@@ -308,7 +308,8 @@ describe('volumes of files', () => {
 
 describe('what processes cannot have', () => {
   it('is found in what a pod asks for, and only that', () => {
-    const of = (spec: object) => findUnsupported({ spec } as unknown as DeepReadonly<Pod>, 0)
+    const of = (spec: object) =>
+      findUnsupported({ spec } as unknown as DeepReadonly<Pod>, { uid: 0, isolation: 'none' })
     assert.deepEqual(of({ containers: [{ name: 'a', resources: { requests: { cpu: '1' } } }] }), [])
     assert.deepEqual(
       of({
@@ -343,7 +344,8 @@ describe('what processes cannot have', () => {
 
   it('is another user, for who is not root', () => {
     const spec = { containers: [{ name: 'a', securityContext: { runAsUser: 7 } }] }
-    const of = (uid: number) => findUnsupported({ spec } as unknown as DeepReadonly<Pod>, uid)
+    const of = (uid: number) =>
+      findUnsupported({ spec } as unknown as DeepReadonly<Pod>, { uid, isolation: 'none' })
     assert.deepEqual([of(0), of(7), of(8)], [[], [], ['containers{a}: runAsUser 7']])
   })
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** In the environment of every process that a runtime starts; the value is the runtime's directory. */
@@ -141,12 +141,31 @@ export function killMarked(
   return found
 }
 
-function killOne(pid: number): void {
+export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    process.kill(pid, signal)
   } catch {
     // it has just ended
   }
+}
+
+/**
+ * The first process in another namespace of this kind among the process `leader` and what it has started. Undefined where there is
+ * none, or it has ended.
+ */
+export function findFirstProcess(leader: number, namespace: 'mnt' | 'pid'): number | undefined {
+  const of = (pid: number | 'self') => {
+    try {
+      return readlinkSync(`/proc/${pid}/ns/${namespace}`)
+    } catch {
+      return undefined
+    }
+  }
+  const own = of('self')
+  return [leader, ...descendantsOf(leader)].find(pid => {
+    const other = of(pid)
+    return other !== undefined && other !== own
+  })
 }
 
 /** The ids of all processes, where there is a /proc. */

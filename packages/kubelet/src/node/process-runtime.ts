@@ -1,6 +1,7 @@
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
-import { dirname, isAbsolute, join } from 'node:path'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
 import type {
   ContainerIdentity,
   ContainerRuntime,
@@ -14,13 +15,14 @@ import { findInCatalogue, hostImages, type ImageCatalogue } from './image-catalo
 import { LogFile } from './log-file.ts'
 import { readLogFile } from './log-reader.ts'
 import { describeMachine, measureMachine } from './machine.ts'
-import { createPathMapper, linkMounts } from './mounts.ts'
+import type { Isolation } from './namespaces.ts'
 import { dialPort, probeNetwork } from './network.ts'
 import { OutputPacer } from './output-pacer.ts'
 import { createProcessContainer } from './process-container.ts'
 import { markerVariable, ProcessRegistry } from './process-registry.ts'
 import { readUsage } from './process-usage.ts'
 import { spawnGroup } from './spawn-group.ts'
+import { makeSurroundings } from './surroundings.ts'
 import { findUnsupported } from './unsupported.ts'
 import { type WrittenFiles, writeVolume } from './volume-files.ts'
 
@@ -29,6 +31,8 @@ export interface ProcessRuntimeOptions {
   readonly directory: string
   /** Beside, and before, the images that mean this machine's shell. */
   readonly images?: ImageCatalogue
+  /** What containers have of their own; `chooseIsolation` says what this machine allows. @default 'none' */
+  readonly isolation?: Isolation
 }
 
 /** Of one Pod. */
@@ -46,18 +50,6 @@ interface StartedContainer {
 
 /** Where processes look for programs. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-
-/** Containers begin in `/`, so `bin/sh` is found from there; ours begin in a directory of their own. */
-function locateProgram([file = '', ...args]: readonly string[], cwd: string, root: string): string[] {
-  const isRelative = file.includes('/') && !isAbsolute(file)
-  return [isRelative && !existsSync(join(cwd, file)) ? join(root, file) : file, ...args]
-}
-
-/** Paths that the container writes to belong to the user that it runs as, where that is another one. */
-function giveAway(paths: readonly string[], { user, group }: ContainerSpec): void {
-  if (process.getuid?.() !== 0 || (user === undefined && group === undefined)) return
-  for (const path of paths) chownSync(path, user ?? 0, group ?? 0)
-}
 
 /** @throws ConfigError when it would run as root and may not, in a kubelet's words. */
 function refuseRoot({ runAsNonRoot, user, pod, name }: ContainerSpec): void {
@@ -85,11 +77,12 @@ async function forgetLogs(directory: string, attempt: number): Promise<void> {
 }
 
 /**
- * Containers that are processes of this machine, with all that this user may do: nothing isolates them. An image is
- * looked up in a catalogue; volumes are directories, and mount paths are mapped to them (see `mounts.ts`).
+ * Containers that are processes of this machine, with all that this user may do: namespaces give them files, processes and a hostname
+ * of their own, but keep nothing from them. An image is looked up in a catalogue; volumes are directories, mounted at their paths (see
+ * `container-root.ts`) or, without namespaces, linked (see `mounts.ts`).
  */
 export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerRuntime {
-  const { directory } = options
+  const { directory, isolation = 'none' } = options
   const catalogue: ImageCatalogue = { ...hostImages, ...options.images }
   const registry = new ProcessRegistry(join(directory, 'processes'), directory)
   const logs = new Map<string, LogFile>()
@@ -109,50 +102,37 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     const { pod, name, attempt } = spec
     refuseRoot(spec)
     const home = join(podDirectory(pod), 'containers', name)
-    const root = join(home, 'root')
     // Every life begins with nothing, and leaves the log of the one before it.
     await rm(home, { recursive: true, force: true })
     await forgetLogs(dirname(logPath(spec)), attempt)
-    mkdirSync(root, { recursive: true })
+    mkdirSync(home, { recursive: true })
     const messagePath = join(podDirectory(pod), 'containers', `${name}-termination-log`)
-    linkMounts({
-      root,
-      container: name,
-      mounts: spec.mounts,
-      file: { path: spec.terminationMessagePath, target: messagePath },
+    rmSync(messagePath, { force: true })
+    const surroundings = makeSurroundings(isolation, {
+      spec,
+      image,
+      home,
+      messagePath,
       volumePath: volume => volumes.get(pod.uid)?.places.get(volume),
     })
-    giveAway([home, messagePath], spec)
-    const mapPaths = createPathMapper(root, [
-      ...spec.mounts.map(({ mountPath }) => mountPath),
-      spec.terminationMessagePath,
-    ])
     const env: Record<string, string> = {
       PATH: process.env.PATH ?? defaultPath,
-      HOME: home,
-      HOSTNAME: spec.hostname ?? pod.name,
+      HOME: surroundings.home,
+      HOSTNAME: spec.hostname ?? hostname(),
     }
     Object.assign(env, image.env)
-    for (const [variable, value] of spec.env) env[variable] = mapPaths(value)
-    env.COXSWAIN_ROOT = root
+    for (const [variable, value] of spec.env) env[variable] = surroundings.mapPaths(value)
+    env.COXSWAIN_ROOT = surroundings.root
     env[markerVariable] = directory
     if (spec.tty) env.TERM ??= 'xterm'
-    const mapped = spec.workingDir === undefined ? undefined : mapPaths(spec.workingDir)
-    const isMapped = mapped !== spec.workingDir
-    const cwd =
-      mapped === undefined
-        ? (image.root ?? home)
-        : isMapped || !image.root
-          ? mapped
-          : join(image.root, mapped)
     const command = [
       ...(spec.command ?? image.command ?? []),
       ...(spec.args ?? (spec.command ? [] : (image.args ?? []))),
     ]
-    const locate = (words: readonly string[]) => locateProgram(words.map(mapPaths), cwd, image.root ?? '/')
     const id = `${pod.uid}-${name}-${attempt}`
+    const { locate, wrap, wrapBeside } = surroundings
     const shared = {
-      cwd,
+      cwd: surroundings.workingDir,
       env,
       registry,
       ...(spec.user !== undefined && { user: spec.user }),
@@ -162,6 +142,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     const { stdin, tty } = spec
     const group = await spawnGroup({
       ...shared,
+      ...(wrap && { wrapper: wrap(env) }),
       id,
       command: locate(command),
       stdin,
@@ -178,7 +159,12 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       messagePath,
       stdinOnce: spec.stdinOnce,
       user: userOf(spec),
-      beside: words => ({ ...shared, id: `${id}-exec-${count++}`, command: locate(words) }),
+      beside: words => ({
+        ...shared,
+        ...(wrapBeside && { wrapper: wrapBeside(group.child.pid!, env) }),
+        id: `${id}-exec-${count++}`,
+        command: locate(words),
+      }),
     })
     running.set(container, { spec, startedAt: Date.now(), cpuNanoseconds: 0 })
     void container.exited.then(() => {
@@ -200,7 +186,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       chmodSync(join(directory, 'pods'), 0o711)
       registry.killAll()
     },
-    describeNode: () => describeMachine(directory),
+    describeNode: () => ({ ...describeMachine(directory), isolation }),
     async keepPods(uids) {
       for (const uid of readdirSync(join(directory, 'pods')))
         if (!uids.has(uid)) await rm(join(directory, 'pods', uid), { recursive: true, force: true })
@@ -249,7 +235,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       for (const [name, bytes] of printed) written.set(name, (written.get(name) ?? 0) + bytes)
       return { volumes: inVolumes, containers: written }
     },
-    findUnsupported: pod => findUnsupported(pod, process.getuid?.() ?? 0),
+    findUnsupported: pod => findUnsupported(pod, { uid: process.getuid?.() ?? 0, isolation }),
     async usage() {
       const time = Date.now()
       const now = readUsage()

@@ -1,5 +1,6 @@
-import type { OpenResult, OpenSocket, PortProblem, ServiceSockets } from '../kube-proxy/service-sockets.ts'
+import type { OpenResult, OpenSocket, ServiceSockets } from '../kube-proxy/service-sockets.ts'
 import { openHealth } from './health-server.ts'
+import { openResult } from './open-result.ts'
 import { isTcpTaken, openTcp } from './tcp-relay.ts'
 import { isUdpTaken, openUdp } from './udp-relay.ts'
 
@@ -10,39 +11,21 @@ export interface ServiceSocketsOptions {
 
 const defaultConnections = 4096
 
-const problems: Readonly<Record<string, PortProblem>> = {
-  EADDRINUSE: 'taken',
-  EACCES: 'forbidden',
-  EPERM: 'forbidden',
-  EADDRNOTAVAIL: 'no address',
-}
-
-const explanations: Readonly<Partial<Record<PortProblem, string>>> = {
-  taken: 'somebody else listens there',
-  forbidden:
-    'this user may not listen there (ports below 1024, unless net.ipv4.ip_unprivileged_port_start says so)',
-  'no address': 'the machine has no such address',
-}
-
 /** Sockets of this machine. */
 export function createServiceSockets(options: ServiceSocketsOptions = {}): ServiceSockets {
   const { maxConnections = defaultConnections } = options
   const active = new Set<{ destroy(): void }>()
   const listening = new Set<OpenSocket>()
   const keep = async (open: () => Promise<OpenSocket>): Promise<OpenResult> => {
-    try {
-      const socket = await open()
-      listening.add(socket)
-      const close = async () => {
-        listening.delete(socket)
-        await socket.close()
-      }
-      return { opened: true, socket: { close } }
-    } catch (error) {
-      const { code = '', message } = error as NodeJS.ErrnoException
-      const problem = problems[code] ?? 'failed'
-      return { opened: false, problem, message: explanations[problem] ?? message }
+    const result = await openResult(open)
+    if (!result.opened) return result
+    const { socket } = result
+    listening.add(socket)
+    const close = async () => {
+      listening.delete(socket)
+      await socket.close()
     }
+    return { opened: true, socket: { close } }
   }
   return {
     open: async ({ protocol, host, port }, picker) => {

@@ -2,12 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { constants } from 'node:os'
+import type { Readable } from 'node:stream'
 import type { ContainerExit } from '../container-runtime.ts'
 import {
   containerVariable,
   findDescendants,
+  findFirstProcess,
   killEach,
   killGroup,
+  killOne,
   markerVariable,
   type ProcessRegistry,
 } from './process-registry.ts'
@@ -17,7 +20,10 @@ export interface SpawnOptions {
   /** Tells its processes from all others. */
   readonly id: string
   readonly command: readonly string[]
+  /** Of the command, or in its namespaces. */
   readonly cwd: string
+  /** What runs the command in namespaces, as the user, and says so on file descriptor 3 (see `namespaces.ts`). @default nothing */
+  readonly wrapper?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly stdin: boolean
   readonly tty: boolean
@@ -39,19 +45,23 @@ export interface SpawnedGroup {
 
 /** When a leader has ended, its pipes are closed after so many milliseconds in which nothing was read. */
 const drainTime = 1_000
+/** Characters of what is said about a container that could not be made. */
+const reportLimit = 2_000
 const terminalProgram = '/usr/bin/script'
 
 /** Rejects when the command cannot be started. */
 export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
-  const { cwd, registry, user, group, id } = options
-  const [file = '', ...args] = options.tty ? inTerminal(options) : options.command
+  const { registry, user, group, id, wrapper } = options
+  const cwd = wrapper ? '/' : options.cwd
+  const [file = '', ...args] = [...(wrapper ?? []), ...(options.tty ? inTerminal(options) : options.command)]
+  const changesUser = !wrapper && process.getuid?.() === 0
   const child = spawn(file, args, {
     cwd,
     env: { ...options.env, [containerVariable]: id },
     detached: true,
-    stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-    ...(user !== undefined && process.getuid?.() === 0 && { uid: user }),
-    ...(group !== undefined && process.getuid?.() === 0 && { gid: group }),
+    stdio: [options.stdin ? 'pipe' : 'ignore', 'pipe', 'pipe', ...(wrapper ? (['pipe'] as const) : [])],
+    ...(user !== undefined && changesUser && { uid: user }),
+    ...(group !== undefined && changesUser && { gid: group }),
   })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
@@ -87,12 +97,48 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     })
   })
   const signal = (name: NodeJS.Signals) => {
+    // In a PID namespace only the first process is asked to end, as container runtimes do it; the others end with it.
+    const first =
+      wrapper && options.endsTogether && name !== 'SIGKILL' ? findFirstProcess(pid, 'pid') : undefined
+    if (first !== undefined) {
+      killOne(first, name)
+      return
+    }
     // Whoever has left the group is found while the leader is there to lead to it.
     strays = findDescendants(pid)
     killGroup(pid, name)
     if (name === 'SIGKILL') killEach(strays)
   }
+  if (wrapper) {
+    const failure = await untilStarted(child, options.command[0] ?? '')
+    if (failure) {
+      // What is swept has the id of the next attempt.
+      await exited
+      throw failure
+    }
+  }
   return { child, exited, signal }
+}
+
+/** Resolves when a wrapper runs its command; when it cannot, ends it and gives the reason. */
+async function untilStarted(child: ChildProcess, file: string): Promise<Error | undefined> {
+  const report = child.stdio[3] as Readable
+  let text = ''
+  try {
+    for await (const chunk of report) {
+      text = (text + chunk).slice(-reportLimit)
+      if (text.endsWith('started\n')) return undefined
+    }
+  } finally {
+    report.destroy()
+  }
+  killGroup(child.pid!, 'SIGKILL')
+  child.stdout?.resume()
+  child.stderr?.resume()
+  const isMissing = text.endsWith('missing\n')
+  return new Error(
+    isMissing ? explainMissing(file) : `failed to create container: ${text.trim() || 'it was ended'}`,
+  )
 }
 
 /**
@@ -114,9 +160,14 @@ function drain({ stdout, stderr }: ChildProcess): void {
 function explain(error: NodeJS.ErrnoException, file: string, cwd: string): string {
   if (error.code === 'ENOENT' && !existsSync(cwd)) return `chdir to cwd ("${cwd}"): no such file or directory`
   if (error.code === 'ENOENT') {
-    return `failed to start container: exec: "${file}": ${file.includes('/') ? 'stat: no such file or directory' : 'executable file not found in $PATH'}`
+    return explainMissing(file)
   }
   return `failed to start container: exec: "${file}": ${error.message}`
+}
+
+function explainMissing(file: string): string {
+  const why = file.includes('/') ? 'stat: no such file or directory' : 'executable file not found in $PATH'
+  return `failed to start container: exec: "${file}": ${why}`
 }
 
 /** The command in a terminal of its own, where this machine has a program for that. */
@@ -126,6 +177,6 @@ function inTerminal({ command, size }: SpawnOptions): readonly string[] {
   return [terminalProgram, '-qfec', `${resize}exec ${command.map(quote).join(' ')}`, '/dev/null']
 }
 
-function quote(word: string): string {
+export function quote(word: string): string {
   return `'${word.replaceAll("'", "'\\''")}'`
 }

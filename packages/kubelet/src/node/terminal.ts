@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, readlinkSync } from 'node:fs'
+import { readlinkSync } from 'node:fs'
 import type { TerminalSize } from '../container-runtime.ts'
+import { findDescendants } from './process-registry.ts'
 
 /** The size of a terminal is usually the first thing that is said; nobody waits long for it. */
 const firstWait = 100
@@ -65,14 +66,16 @@ async function resizeTerminal(pid: number, { width, height }: TerminalSize): Pro
   }
 }
 
-/** The terminal of the program that script(1) runs; it has another one itself, if any. */
+/** The terminal of the program that script(1) runs, which `pid` is or has started; what is above has another one itself, if any. */
 function terminalOf(pid: number): string | undefined {
-  try {
-    const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
-    if (!child) return undefined
-    const terminal = readlinkSync(`/proc/${child}/fd/0`)
-    return terminal.startsWith('/dev/pts/') ? terminal : undefined
-  } catch {
-    return undefined
+  for (const child of findDescendants(pid).keys()) {
+    try {
+      const terminal = readlinkSync(`/proc/${child}/fd/0`)
+      // The link is opened, not its text: the terminal may be one of another mount namespace.
+      if (/^\/dev\/pts\/|^\/\d+$/.test(terminal)) return `/proc/${child}/fd/0`
+    } catch {
+      // it has ended
+    }
   }
+  return undefined
 }

@@ -1,5 +1,6 @@
 import type { Container, Pod, PodSecurityContext, SecurityContext } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import type { Isolation } from './namespaces.ts'
 
 /** What processes of a machine cannot be given without rights. */
 const ofSecurity: readonly (keyof SecurityContext)[] = [
@@ -23,14 +24,18 @@ const ofPodSecurity: readonly (keyof PodSecurityContext)[] = [
 ]
 
 /** What a Pod asks for that has no effect where containers are processes of this machine. `uid` is the user of this process. */
-export function findUnsupported({ spec }: DeepReadonly<Pod>, uid: number): string[] {
+export function findUnsupported(
+  { spec }: DeepReadonly<Pod>,
+  { uid, isolation }: { readonly uid: number; readonly isolation: Isolation },
+): string[] {
+  const isIsolated = isolation === 'namespaces'
   const { securityContext = {}, dnsConfig, hostAliases = [], setHostnameAsFQDN, hostUsers } = spec
   const found: string[] = ofPodSecurity
     .filter(name => securityContext[name] !== undefined)
     .map(name => `securityContext.${name}`)
-  if (dnsConfig) found.push('dnsConfig')
-  if (hostAliases.length > 0) found.push('hostAliases')
-  if (setHostnameAsFQDN) found.push('setHostnameAsFQDN')
+  if (dnsConfig && !isIsolated) found.push('dnsConfig')
+  if (hostAliases.length > 0 && !isIsolated) found.push('hostAliases')
+  if (setHostnameAsFQDN && !isIsolated) found.push('setHostnameAsFQDN')
   if (hostUsers === false) found.push('hostUsers')
   if (spec.runtimeClassName) found.push('runtimeClassName')
   for (const { name, emptyDir } of spec.volumes ?? [])
@@ -59,7 +64,8 @@ export function findUnsupported({ spec }: DeepReadonly<Pod>, uid: number): strin
       for (const key of limits) found.push(`${of}.resources.limits.${key}`)
       if (resources.claims?.length) found.push(`${of}.resources.claims`)
       for (const { name: volume, readOnly, mountPropagation } of volumeMounts) {
-        if (readOnly && writable.has(volume)) found.push(`${of}.volumeMounts{${volume}}.readOnly`)
+        if (readOnly && writable.has(volume) && !isIsolated)
+          found.push(`${of}.volumeMounts{${volume}}.readOnly`)
         if (mountPropagation) found.push(`${of}.volumeMounts{${volume}}.mountPropagation`)
       }
     }

@@ -5,26 +5,20 @@
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
-import type { Kind } from '@coxswain/apimachinery/kinds'
-import type { ObjectKey } from '@coxswain/apimachinery/meta'
-import { type Client, createClient, waitFor } from '@coxswain/client'
+import { type Client, createClient } from '@coxswain/client'
 import { aborted, createLogger, createRealEnv, type Env, type LogRecord, TaskGroup } from '@coxswain/kit'
 import type { Manager, Operator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
 import type { SimulatedNodesOptions } from '../nodes/nodes.ts'
-import type { ControllerName } from '../options/controller-names.ts'
 import type { SchedulerFlags } from '../options/scheduler-options.ts'
 import { createControllerManager } from './control-loops.ts'
 import { ensureDefaultStorageClass } from './default-storage-class.ts'
 import type { LoopsCommand, LoopsMessage, LoopsOptions } from './loops-messages.ts'
+import { untilPodsCanBeCreated } from './pods-can-be-created.ts'
 import type { ThreadPreparation } from './prepare-thread.ts'
 import { runInTurns } from './run-in-turns.ts'
-
-/** How long the start waits for the controllers that make them. */
-const accountsLimit = 10_000
 
 const stop = new AbortController()
 const options = await receiveOptions()
@@ -36,7 +30,12 @@ const group = new TaskGroup(stop.signal)
 const client = connect('kube-controller-manager/0.1')
 const leading = await startControlLoops()
 const nodes = options.simulatedNodes && (await startNodes(options.simulatedNodes))
-await Promise.race([Promise.all(leading).then(waitForAccounts), aborted(group.signal)])
+await Promise.race([
+  Promise.all(leading).then(() =>
+    untilPodsCanBeCreated(client, env, { controllers: options.controllers, signal: group.signal }),
+  ),
+  aborted(group.signal),
+])
 post({ started: true, ...(nodes && { nodes }) }, nodes && [nodes])
 await group.join()
 await connections.disposeAsync()
@@ -80,32 +79,6 @@ function lead(operator: Operator, client: Client): Promise<void> {
       return runInTurns(operator, { ...common, ...(leaderElection && { leaderElection }) }, onManager)
     })
   })
-}
-
-/** Pods cannot be created in a namespace without its account, nor run without the CA's certificate. */
-async function waitForAccounts(): Promise<void> {
-  const namespace = 'default'
-  const needs: readonly (readonly [ControllerName, { readonly kind: Kind; readonly key: ObjectKey }])[] = [
-    ['serviceaccount-controller', { kind: ServiceAccount, key: { namespace, name: 'default' } }],
-    [
-      'root-ca-certificate-publisher-controller',
-      { kind: ConfigMap, key: { namespace, name: 'kube-root-ca.crt' } },
-    ],
-  ]
-  const { signal } = group
-  for (const [controller, target] of needs) {
-    if (!options.controllers.includes(controller)) continue
-    try {
-      await waitFor(client, env, target, object => object !== undefined, { signal, timeout: accountsLimit })
-    } catch (error) {
-      if (signal.aborted) return
-      const { kind, key } = target
-      env.log.warn('Pods cannot be created yet', {
-        missing: `${kind.kind} ${key.namespace}/${key.name}`,
-        error,
-      })
-    }
-  }
 }
 
 /** Gives the port at which the server can ask the nodes. */

@@ -57,7 +57,14 @@ export async function startControlLoops(
   }
   const { startProcessNodes } = await import('../nodes/nodes.ts')
   const apiServer = { host: '127.0.0.1', port }
-  const own = { ...nodes, ...places, apiServer, hasServiceProxy: hasServiceProxy(options) }
+  const own = {
+    ...nodes,
+    ...places,
+    apiServer,
+    hasServiceProxy: hasServiceProxy(options),
+    isolation: options.isolation,
+    serviceClusterIpRange: options.serviceClusterIpRange,
+  }
   const connection = await startProcessNodes(own, surroundings)
   await thread.started
   return connection

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
+import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { NodeConnection } from '@coxswain/apiserver'
 import { createClient } from '@coxswain/client'
 import {
+  createClusterDns,
   createKubelet,
   createKubeProxy,
   createMirrorPods,
@@ -11,6 +13,7 @@ import {
   type StaticPod,
 } from '@coxswain/kubelet'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
+import { CommandError } from '../../exit.ts'
 import type { OperatorSurroundings } from '../start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
 
@@ -41,27 +44,54 @@ export interface ProcessNodesOptions extends NodesOptions {
   readonly apiServer: { readonly host: string; readonly port: number }
   /** Whether services answer on this machine. */
   readonly hasServiceProxy: boolean
+  readonly isolation: 'auto' | 'namespaces' | 'none'
+  readonly serviceClusterIpRange: string
 }
 
 /** Starts nodes whose containers are processes of this machine, and what makes their services answer. */
 export async function startProcessNodes(
-  { count, parts, dataDir, address, apiServer, hasServiceProxy }: ProcessNodesOptions,
+  options: ProcessNodesOptions,
   surroundings: OperatorSurroundings,
 ): Promise<NodeConnection> {
-  const { createProcessRuntime, createServiceSockets } = await import('@coxswain/kubelet/process')
+  const { count, parts, dataDir, address, apiServer, hasServiceProxy } = options
+  const { chooseIsolation, createDnsSockets, createProcessRuntime, createServiceSockets } = await import(
+    '@coxswain/kubelet/process'
+  )
+  const { isolation, obstacle } = await chooseIsolation(options.isolation).catch((error: Error) => {
+    throw new CommandError(`--isolation namespaces: ${error.message}`, { cause: error })
+  })
+  const why = obstacle === undefined ? '' : `, because this machine allows no namespaces: ${obstacle}`
+  process.stderr.write(`coxswain: containers are processes with isolation ${isolation}${why}\n`)
+  const addressOf = (clusterIP: string) => loopbackAddressOf(clusterIP) ?? clusterIP
+  const clusterIP = hasServiceProxy ? dnsAddressIn(options.serviceClusterIpRange) : undefined
+  const dns =
+    clusterIP === undefined
+      ? undefined
+      : createClusterDns({ sockets: createDnsSockets(), clusterIP, addressOf })
   const agent = createKubelet({
-    runtime: createProcessRuntime({ directory: join(dataDir, 'node') }),
+    runtime: createProcessRuntime({ directory: join(dataDir, 'node'), isolation }),
     count,
     address,
     apiServer: async () => apiServer,
-    serviceAddress: clusterIP => loopbackAddressOf(clusterIP) ?? clusterIP,
+    serviceAddress: addressOf,
+    ...(dns && { dns: () => dns.resolver() }),
   })
   const companions = [showParts(parts)]
   if (hasServiceProxy) {
     const nodes = new Set(nodeNamesOf(count))
     companions.push(createKubeProxy({ sockets: createServiceSockets(), nodes, address }))
   }
+  if (dns) companions.push(dns.operator)
   return start(agent, companions, surroundings)
+}
+
+/** The tenth address of the range of Services, as kubeadm has it; undefined in a range without one, and for IPv6. */
+export function dnsAddressIn(range: string): string | undefined {
+  const cidr = parseCIDR(range.split(',')[0] ?? '')
+  if (cidr?.address.bytes.length !== 4 || cidr.prefix > 28) return undefined
+  const bytes = maskIP(cidr.address.bytes, cidr.prefix)
+  bytes[3]! += 10
+  return formatIP(bytes)
 }
 
 function showParts(pods: readonly StaticPod[]): Operator {

@@ -32,6 +32,7 @@ describe('options of up that need others', () => {
     )
     assert.equal(outcomeOf('--controllers', 'none', '--service-cluster-ip-range', '10.0.0.0/16'), 'sqlite')
     assert.equal(outcomeOf('--runtime', 'process', '--service-proxy', 'true', '--nodes', '2'), 'sqlite')
+    assert.equal(outcomeOf('--runtime', 'process', '--isolation', 'namespaces'), 'sqlite')
   })
 
   for (const [needed, ...args] of [
@@ -50,6 +51,8 @@ describe('options of up that need others', () => {
     ['--leader-elect true', '--leader-elect', 'false', '--leader-elect-retry-period', '3s'],
     ['--runtime simulated', '--missing-images', 'x', '--runtime', 'process'],
     ['--runtime process', '--service-proxy', 'true'],
+    ['--runtime process', '--isolation', 'none'],
+    ['at least one of --nodes', '--isolation', 'none', '--runtime', 'process', '--nodes', '0'],
     ['--controllers none', '--controllers', 'none', '--nodes', '3'],
     ['--controllers none', '--controllers', 'none', '--scheduler-config', 'x'],
     ['something positive', '--max-requests-inflight', '0', '--max-mutating-requests-inflight', '0'],

@@ -72,6 +72,7 @@ const rules: readonly Rule[] = [
       'runtime',
       'missingImages',
       'serviceProxy',
+      'isolation',
     ],
     needs: 'controllers, and there are none with --controllers none',
     isMet: runsLoops,
@@ -108,6 +109,11 @@ const rules: readonly Rule[] = [
     options: ['serviceProxy'],
     needs: '--runtime process',
     isMet: ({ runtime, serviceProxy }) => runtime === 'process' || serviceProxy === 'false',
+  },
+  {
+    options: ['isolation'],
+    needs: '--runtime process and at least one of --nodes',
+    isMet: ({ runtime, nodes }) => runtime === 'process' && nodes > 0,
   },
 ]
 

@@ -1,18 +1,29 @@
 import { type Command, Option } from 'commander'
 
+/** Options of nodes whose containers are processes. */
 export interface ServiceProxyFlags {
   readonly serviceProxy: 'true' | 'false'
+  readonly isolation: 'auto' | 'namespaces' | 'none'
 }
 
 export function addServiceProxyOptions(command: Command): Command {
-  return command.addOption(
-    new Option(
-      '--service-proxy <bool>',
-      'whether, with --runtime process, services answer on this machine: node ports at 127.0.0.1, a cluster IP 10.b.c.d at 127.b.c.d',
+  return command
+    .addOption(
+      new Option(
+        '--isolation <kind>',
+        'with --runtime process: containers have mount, PID and UTS namespaces (namespaces), share files and processes of this machine (none), or have namespaces where this machine allows them (auto)',
+      )
+        .choices(['auto', 'namespaces', 'none'])
+        .default('auto'),
     )
-      .choices(['true', 'false'])
-      .default('true'),
-  )
+    .addOption(
+      new Option(
+        '--service-proxy <bool>',
+        'whether, with --runtime process, services answer on this machine: node ports at 127.0.0.1, a cluster IP 10.b.c.d at 127.b.c.d',
+      )
+        .choices(['true', 'false'])
+        .default('true'),
+    )
 }
 
 /** Simulated Pods do not listen: there is nobody to connect to. */
