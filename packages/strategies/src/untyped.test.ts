@@ -9,14 +9,6 @@ const untyped = [
   'autoscaling/metrics.ts',
   'autoscaling/validation.ts',
   'autoscaling/versions.ts',
-  'core/pod/validation/annotations.ts',
-  'core/pod/validation/probes.ts',
-  'core/pod/validation/remote-volumes.ts',
-  'core/pod/validation/resize.ts',
-  'core/pod/validation/resources.ts',
-  'core/pod/validation/volumes.ts',
-  'core/service/pools.ts',
-  'core/volume-sources.ts',
 ]
 
 const readsJson =

@@ -34,7 +34,7 @@ function* validateRuntimeClass(object: Decoded<RuntimeClass>): Findings {
   if (handler === '') yield field.required(path)
   else yield* invalidBecause(path, handler, nameIsDNSLabel(handler, false))
   if (object.overhead) {
-    const requirements = { limits: object.overhead.podFixed }
+    const requirements = { limits: object.overhead.podFixed ?? {} }
     yield* validateContainerResources(requirements, new Set(), field.Path.of('overhead'))
   }
   if (object.scheduling) yield* validateScheduling(object.scheduling, field.Path.of('scheduling'))

@@ -46,7 +46,7 @@ export function* validatePodSpec(
   if (spec.terminationGracePeriodSeconds === undefined)
     yield field.required(path.child('terminationGracePeriodSeconds'))
   const podName = metadata?.name ?? ''
-  const volumes = yield* validateVolumes(spec.volumes ?? [], podName, path.child('volumes'), rules)
+  const volumes = yield* validateVolumes(spec.volumes ?? [], path.child('volumes'), { ...rules, podName })
   const claimList = spec.resourceClaims ?? []
   const claims = new Set(claimList.map(({ name }) => name ?? '').filter(Boolean))
   yield* validateResourceClaims(claimList, metadata, path.child('resourceClaims'))
