@@ -210,7 +210,7 @@ export interface Strategy<T = JsonObject> {
   /** What a delete does with dependents when the client does not say; nothing has `unsupported` ones. @default background */
   readonly propagation?: 'orphan' | 'background' | 'unsupported'
   /** A copy of `object` in another version; kinds with one version, and those whose versions are alike, have none. */
-  readonly convert?: (object: JsonObject, apiVersion: string) => JsonObject
+  readonly convert?: (object: Decoded<T>, apiVersion: string) => Decoded<T>
   /** The same for kinds whose versions somebody else converts. */
   readonly convertAll?: ConvertAll
 }

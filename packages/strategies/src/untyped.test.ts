@@ -2,25 +2,16 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 
-/** Files whose rules still read untyped JSON. The list gets shorter, never longer; README.md has the reasons. */
-const untyped = [
-  'autoscaling/behavior.ts',
-  'autoscaling/metric-cells.ts',
-  'autoscaling/metrics.ts',
-  'autoscaling/validation.ts',
-  'autoscaling/versions.ts',
-]
-
 const readsJson =
   /import \{[^}]*\b(?:objectOf|listOf|textOf|recordOf|stringsOf)\b[^}]*\} from '[./]*shared\/reading\.ts'/
 
 describe('rules', () => {
-  it('are written over the types of their kinds, but for those that are not yet', () => {
+  it('are written over the types of their kinds: none reads untyped JSON', () => {
     const folder = new URL('.', import.meta.url)
     const found = globSync('*/**/*.ts', { cwd: folder })
       .filter(path => !path.startsWith('shared/') && !path.endsWith('.test.ts'))
       .filter(path => readsJson.test(readFileSync(new URL(path, folder), 'utf8')))
-    assert.deepEqual(found.sort(), untyped)
+    assert.deepEqual(found, [])
   })
 
   it('are cast to the untyped form in one place', () => {
