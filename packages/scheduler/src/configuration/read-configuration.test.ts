@@ -32,6 +32,11 @@ describe('a scheduler configuration', () => {
     assert.ok(!points?.preScore.includes('NodeAffinity'))
   })
 
+  it('defaults strings that are empty or missing in leader election, as upstream does', () => {
+    for (const election of ['{}', '{leaderElect: true}', '{resourceLock: ""}'])
+      assert.doesNotThrow(() => read(`leaderElection: ${election}`), election)
+  })
+
   it('is refused when it is something else', () => {
     for (const document of [
       undefined,

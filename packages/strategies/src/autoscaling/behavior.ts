@@ -3,24 +3,13 @@ import type { HorizontalPodAutoscalerBehavior } from '@coxswain/api/autoscaling/
 import { isMachineryError } from '@coxswain/apimachinery/errors'
 import { isObject, writeJson } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
-import { list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
-
-const rules = struct({
-  StabilizationWindowSeconds: plain('stabilizationWindowSeconds'),
-  SelectPolicy: plain('selectPolicy'),
-  Policies: list(
-    'policies',
-    struct({ Type: text('type'), Value: number('value'), PeriodSeconds: number('periodSeconds') }),
-  ),
-  Tolerance: plain('tolerance'),
-})
-const behaviorForm = struct({ ScaleUp: pointer('scaleUp', rules), ScaleDown: pointer('scaleDown', rules) })
+import { goValue } from '../shared/go-value.ts'
 
 type Behavior = Decoded<HorizontalPodAutoscalerBehavior>
 
 /** The annotation holds upstream's internal type, with Go's names. */
 export function behaviorToText(behavior: Behavior): string {
-  return writeJson(behaviorForm(behavior))
+  return writeJson(goValue('autoscaling.HorizontalPodAutoscalerBehavior', behavior))
 }
 
 const kind = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscalerBehavior' }

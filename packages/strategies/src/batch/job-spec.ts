@@ -178,7 +178,11 @@ const maxIndexesText = 64 * 1024
 function* validateSuccessPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const policy = spec.successPolicy ?? {}
   if (spec.completionMode !== 'Indexed') {
-    yield field.invalid(path, printed(goValue('SuccessPolicy', policy)), 'requires indexed completion mode')
+    yield field.invalid(
+      path,
+      printed(goValue('batch.SuccessPolicy', policy)),
+      'requires indexed completion mode',
+    )
     return
   }
   const rules = policy.rules ?? []

@@ -4,6 +4,7 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import { specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
 import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import { countIndexes, findOverlap } from './indexes.ts'
 
@@ -129,7 +130,7 @@ function* validateFinished(now: JobState, before: JobState): Findings {
   const uncounted = uncountedTerminatedPods ?? {}
   const left = (uncounted.succeeded ?? []).length + (uncounted.failed ?? []).length
   if (changed(now, before, 'finished', 'uncountedTerminatedPods') && now.finished && left > 0) {
-    const shown = printed({ Succeeded: uncounted.succeeded ?? null, Failed: uncounted.failed ?? null })
+    const shown = printed(goValue('batch.UncountedTerminatedPods', uncounted))
     yield field.invalid(path.child('uncountedTerminatedPods'), shown, 'must be empty for finished job')
   }
   if (changed(now, before, 'finished', 'terminating') && now.finished && numberOf(terminating) > 0)

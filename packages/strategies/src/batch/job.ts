@@ -160,8 +160,8 @@ function* validateJobChange(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   for (const member of ['completionMode', 'backoffLimitPerIndex', 'managedBy'] as const)
     yield* validateImmutable(spec[member], old[member], specPath.child(member))
   for (const [member, type] of [
-    ['podFailurePolicy', 'PodFailurePolicy'],
-    ['successPolicy', 'SuccessPolicy'],
+    ['podFailurePolicy', 'batch.PodFailurePolicy'],
+    ['successPolicy', 'batch.SuccessPolicy'],
   ] as const) {
     const shown = (value: Decoded<PodFailurePolicy> | Decoded<SuccessPolicy> | undefined) =>
       value ? goValue(type, value) : undefined
@@ -186,7 +186,7 @@ function* validateTemplateChange(
   const path = specPath.child('template')
   if (!isMutable) {
     if (!deepEqual(template, before))
-      yield field.invalid(path, printed(goValue('PodTemplateSpec', template)), 'field is immutable')
+      yield field.invalid(path, printed(goValue('core.PodTemplateSpec', template)), 'field is immutable')
     return
   }
   adoptDirectives(childOf(before, 'spec'), template.spec ?? {})
@@ -194,7 +194,7 @@ function* validateTemplateChange(
   if (!deepEqual(template.spec, before.spec))
     yield field.invalid(
       specPath.child('template.spec'),
-      printed(goValue('PodSpec', template.spec ?? {})),
+      printed(goValue('core.PodSpec', template.spec ?? {})),
       'field is immutable',
     )
 }

@@ -12,7 +12,7 @@ import {
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { nameCell } from '../shared/cells.ts'
-import { number, plain, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { convertEvent, isCoreEvent, toCoreEvent } from './event-versions.ts'
@@ -112,33 +112,22 @@ function* validateNewEvent(event: Decoded<Event>): Findings {
     if (isSet) yield field.invalid(field.Path.of(member), '', 'needs to be unset')
 }
 
-const referenceForm = struct({
-  Kind: text('kind'),
-  Namespace: text('namespace'),
-  Name: text('name'),
-  UID: text('uid'),
-  APIVersion: text('apiVersion'),
-  ResourceVersion: text('resourceVersion'),
-  FieldPath: text('fieldPath'),
-})
-const sourceForm = struct({ Component: text('component'), Host: text('host') })
-
 /** In the order in which upstream compares them, under its names. */
 const keptMembers: readonly [string, (event: Decoded<Event>) => unknown][] = [
-  ['involvedObject', event => referenceForm(event.involvedObject ?? {})],
-  ['reason', text('reason')],
-  ['message', text('message')],
-  ['source', event => sourceForm(event.source ?? {})],
-  ['firstTimestamp', plain('firstTimestamp')],
-  ['lastTimestamp', plain('lastTimestamp')],
-  ['count', number('count')],
-  ['reason', text('reason')],
-  ['type', text('type')],
-  ['eventTime', plain('eventTime')],
-  ['action', text('action')],
-  ['related', event => (event.related ? referenceForm(event.related) : null)],
-  ['reportingController', text('reportingComponent')],
-  ['reportingInstance', text('reportingInstance')],
+  ['involvedObject', event => goValue('core.ObjectReference', event.involvedObject ?? {})],
+  ['reason', event => event.reason ?? ''],
+  ['message', event => event.message ?? ''],
+  ['source', event => goValue('core.EventSource', event.source ?? {})],
+  ['firstTimestamp', event => event.firstTimestamp ?? null],
+  ['lastTimestamp', event => event.lastTimestamp ?? null],
+  ['count', event => event.count ?? 0],
+  ['reason', event => event.reason ?? ''],
+  ['type', event => event.type ?? ''],
+  ['eventTime', event => event.eventTime ?? null],
+  ['action', event => event.action ?? ''],
+  ['related', event => (event.related ? goValue('core.ObjectReference', event.related) : null)],
+  ['reportingController', event => event.reportingComponent ?? ''],
+  ['reportingInstance', event => event.reportingInstance ?? ''],
 ]
 
 /** Only the series of an event goes on. */

@@ -5,6 +5,7 @@ import { isDNS1123Subdomain, isValidIP, isValidPathSegmentName } from '@coxswain
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { requireSegment } from './ingress.ts'
@@ -29,16 +30,8 @@ export const ipAddressStrategy: Strategy = defineStrategy<IPAddress>({
   }),
 })
 
-/** Upstream prints its internal type. */
 function goReference(parent: Decoded<ParentReference> | null | undefined): unknown {
-  if (!parent) return null
-  const { group, resource, namespace, name } = parent
-  return printed({
-    Group: group ?? '',
-    Resource: resource ?? '',
-    Namespace: namespace ?? '',
-    Name: name ?? '',
-  })
+  return parent ? printed(goValue('networking.ParentReference', parent)) : null
 }
 
 function printParent(parent: Decoded<ParentReference> | null | undefined): string {

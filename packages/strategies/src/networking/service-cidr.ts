@@ -5,6 +5,7 @@ import { fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimach
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { keep } from '../shared/members.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
@@ -34,7 +35,11 @@ function* validateCIDRs(cidrs: readonly string[]): Findings {
     return
   }
   if (cidrs.length > 2) {
-    yield field.invalid(cidrsPath, printed({ CIDRs: cidrs }), 'may only hold up to 2 values')
+    yield field.invalid(
+      cidrsPath,
+      printed(goValue('networking.ServiceCIDRSpec', { cidrs })),
+      'may only hold up to 2 values',
+    )
     return
   }
   for (const [index, cidr] of cidrs.entries()) yield* isValidCIDR(cidrsPath.index(index), cidr)

@@ -8,6 +8,7 @@ import { validateTolerations } from '../core/pod/validation/tolerations.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -54,8 +55,6 @@ function* validateScheduling(scheduling: Decoded<Scheduling>, path: field.Path):
     const isRepeated = seen.has(identity)
     seen.add(identity)
     if (!isRepeated) continue
-    const [Key, Operator, Value, Effect] = key
-    const TolerationSeconds = toleration.tolerationSeconds ?? null
-    yield field.duplicate(at.index(index), printed({ Key, Operator, Value, Effect, TolerationSeconds }))
+    yield field.duplicate(at.index(index), printed(goValue('core.Toleration', toleration)))
   }
 }

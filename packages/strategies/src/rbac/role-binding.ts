@@ -6,7 +6,7 @@ import { isDNS1123Subdomain, nameIsPathSegment } from '@coxswain/apimachinery/va
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { embedded, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { checkBinding } from './escalation.ts'
@@ -70,14 +70,11 @@ function* validateSubject(subject: Decoded<Subject>, namespaced: boolean, path: 
   }
 }
 
-const roleRefForm = embedded(
-  'roleRef',
-  struct({ APIGroup: text('apiGroup'), Kind: text('kind'), Name: text('name') }),
-)
+const printRoleRef = ({ roleRef }: Decoded<RoleBinding>) => goValue('rbac.RoleRef', roleRef ?? {})
 
 function validateRoleRefUpdate(object: Decoded<RoleBinding>, old: Decoded<RoleBinding>): FieldError[] {
-  if (deepEqual(roleRefForm(object), roleRefForm(old))) return []
-  return [field.invalid(field.Path.of('roleRef'), printed(roleRefForm(object)), 'cannot change roleRef')]
+  if (deepEqual(printRoleRef(object), printRoleRef(old))) return []
+  return [field.invalid(field.Path.of('roleRef'), printed(printRoleRef(object)), 'cannot change roleRef')]
 }
 
 function printBinding(object: Decoded<RoleBinding>, now: number): TableCells {

@@ -18,8 +18,8 @@ import {
 } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed, requireMembers } from '../shared/reading.ts'
-import { allocationForm } from './claim-form.ts'
 import {
   validateDeviceName,
   validateDriverName,
@@ -126,7 +126,11 @@ export function* validateClaimStatus(object: Decoded<ResourceClaim>, old: Decode
       path.child('allocation'),
     )
   else if (!deepEqual(allocation, before))
-    yield field.invalid(path.child('allocation'), printed(allocationForm(allocation)), fieldImmutableMessage)
+    yield field.invalid(
+      path.child('allocation'),
+      printed(goValue('resource.AllocationResult', allocation)),
+      fieldImmutableMessage,
+    )
 }
 
 function* validateReservations(

@@ -1,17 +1,18 @@
 import type { Namespace } from '@coxswain/api/core/v1'
 import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
+import { deepEqual, isObject } from '@coxswain/apimachinery/json'
 import type { ObjectMeta } from '@coxswain/apimachinery/meta'
 import { fieldImmutableMessage, validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
+import type { GoType } from '../gen/go-types.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { childOf } from '../shared/members.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
-import { isSamePrinted, printClaimSpec, printTemplateSpec } from './claim-form.ts'
 import { defaultResults, dropDeallocated, validateClaimStatus } from './claim-status.ts'
 import { defaultRequests, validateDeviceClaim } from './requests.ts'
 
@@ -33,7 +34,7 @@ export const resourceClaimStrategy: Strategy = defineStrategy<ResourceClaim>({
           ...validateDeviceClaim(object.spec?.devices ?? {}, field.Path.of('spec', 'devices')),
         ],
   validateUpdate: (object, old) => [
-    ...validateUnchanged(printClaimSpec(object.spec ?? {}), printClaimSpec(old.spec ?? {})),
+    ...validateUnchanged('resource.ResourceClaimSpec', object.spec, old.spec),
   ],
   validateStatusUpdate: (object, old, context) => [
     ...validateAdminStatus(object, old, context),
@@ -52,7 +53,7 @@ export const resourceClaimTemplateStrategy: Strategy = defineStrategy<ResourceCl
     ...validateTemplate(object),
   ],
   validateUpdate: (object, old) => [
-    ...validateUnchanged(printTemplateSpec(object.spec ?? {}), printTemplateSpec(old.spec ?? {})),
+    ...validateUnchanged('resource.ResourceClaimTemplateSpec', object.spec, old.spec),
   ],
   cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
 })
@@ -69,9 +70,17 @@ function* validateTemplate(object: Decoded<ResourceClaimTemplate>): Findings {
   yield* validateDeviceClaim(templateDevices(object), path.child('spec', 'devices'))
 }
 
-function* validateUnchanged(spec: JsonObject, old: JsonObject): Findings {
-  if (!isSamePrinted(spec, old))
-    yield field.invalid(field.Path.of('spec'), printed(spec), fieldImmutableMessage)
+/** An empty list is the same as none. */
+function* validateUnchanged(type: GoType, spec: object = {}, old: object = {}): Findings {
+  const shown = goValue(type, spec)
+  if (!deepEqual(withoutEmptyLists(shown), withoutEmptyLists(goValue(type, old))))
+    yield field.invalid(field.Path.of('spec'), printed(shown), fieldImmutableMessage)
+}
+
+function withoutEmptyLists(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length === 0 ? null : value.map(withoutEmptyLists)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withoutEmptyLists(member)]))
 }
 
 interface WithMetadata {

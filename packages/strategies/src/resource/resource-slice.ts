@@ -6,9 +6,9 @@ import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
-import { nodeSelectorTermsForm } from './claim-form.ts'
 import { validateCounters, validateDevice } from './device.ts'
 import { validateDriverName, validatePoolName, validateSet } from './names.ts'
 
@@ -146,7 +146,7 @@ function* validateNodes(spec: Decoded<ResourceSliceSpec>, path: field.Path): Fin
     if (terms.length !== 1)
       yield field.invalid(
         at.child('nodeSelectorTerms'),
-        printed(nodeSelectorTermsForm(nodeSelector)),
+        printed(terms.map(term => goValue('core.NodeSelectorTerm', term))),
         'must have exactly one node selector term',
       )
   }

@@ -94,7 +94,7 @@ function* validateResourceClaims(
     names.add(name)
     const members = ['resourceClaimName', 'resourceClaimTemplateName'] as const
     const given = members.filter(member => claim[member] !== undefined)
-    const shown = printed(goValue('PodResourceClaim', claim))
+    const shown = printed(goValue('core.PodResourceClaim', claim))
     if (given.length > 1) {
       const message = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
       yield field.invalid(at, shown, message)

@@ -17,6 +17,7 @@ import {
   parseIP,
 } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
+import { goValue } from '../../../shared/go-value.ts'
 import {
   byName,
   type Findings,
@@ -196,7 +197,7 @@ function* validateAddresses(
     yield field.internalError(at, `failed to check for dual stack with error:invalid IP: ${bad}`)
   const families = new Set(parsed.map(ip => ip?.bytes.length))
   if (bad !== undefined || families.size < 2 || addresses.length > 2) {
-    const shown = printed(addresses.map(ip => ({ IP: ip })))
+    const shown = printed(addresses.map(ip => goValue('core.PodIP', { ip })))
     yield field.invalid(at, shown, 'may specify no more than one IP for each IP family')
   }
 }

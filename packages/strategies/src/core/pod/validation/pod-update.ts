@@ -61,7 +61,7 @@ export function* validatePodUpdate(pod: Decoded<Pod>, oldPod: Decoded<Pod>): Fin
     const difference =
       isTooLongToCompare(old) || isTooLongToCompare(munged)
         ? ''
-        : diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
+        : diffValues(goValue('core.PodSpec', old), goValue('core.PodSpec', munged))
     const message = `pod updates may not change fields other than ${updatable}\n${difference}`
     yield field.forbidden(path, message)
   }
@@ -147,7 +147,7 @@ function* validateNodeAffinityChange(now: Decoded<NodeAffinity>, before: Decoded
   const terms = now[required]?.nodeSelectorTerms ?? []
   const at = path.child('affinity', 'nodeAffinity', required, 'nodeSelectorTerms')
   if (oldTerms.length === 0) return
-  const goTerm = (term: Decoded<NodeSelectorTerm>) => goValue('NodeSelectorTerm', term)
+  const goTerm = (term: Decoded<NodeSelectorTerm>) => goValue('core.NodeSelectorTerm', term)
   if (oldTerms.length !== terms.length) {
     const message = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'
     yield field.invalid(at, printed(terms.map(goTerm)), message)
@@ -184,8 +184,8 @@ export function* validateEphemeralContainersUpdate(pod: Decoded<Pod>, old: Decod
       yield field.forbidden(
         at,
         `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n${diffValues(
-          goValue('EphemeralContainer', container),
-          goValue('EphemeralContainer', now),
+          goValue('core.EphemeralContainer', container),
+          goValue('core.EphemeralContainer', now),
         )}`,
       )
   }
