@@ -19,7 +19,7 @@ import {
 } from './rules.ts'
 import { defaultClientConfig, validateClientConfig } from './webhook-client.ts'
 
-/** What this server can ask a webhook about. */
+/** The versions of AdmissionReview that this server sends. */
 const reviewVersions = ['v1', 'v1beta1']
 const harmless = ['None', 'NoneOnDryRun']
 const sideEffectClasses = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
@@ -56,7 +56,7 @@ function defaultWebhooks(object: Decoded<MutatingWebhookConfiguration>, type: We
   }
 }
 
-/** What stored objects that do not keep to today's rules may go on with. */
+/** Which rules stored objects that break them may keep breaking. */
 interface Rules {
   readonly requireHarmless: boolean
   readonly requireKnownVersion: boolean

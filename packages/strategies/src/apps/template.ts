@@ -47,7 +47,7 @@ export function* validateSelected(
   }
 }
 
-/** Pods that run for ever. `kind` is the workload's, in errors. */
+/** The template of Pods that are always restarted. `kind` is the workload's, in errors. */
 export function* validateEndless(
   template: Decoded<PodTemplateSpec>,
   kind: string,

@@ -28,7 +28,7 @@ const counts = [
   'maxFailedIndexes',
 ] as const
 
-/** A job's wishes, but for its selector: a cron job's template has none. */
+/** The spec of a Job without its selector, which the template of a CronJob does not have. */
 export function* validateJobSpec(spec: Decoded<JobSpec>, path: field.Path): Findings {
   yield* validateNonnegatives(spec, counts, path)
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)

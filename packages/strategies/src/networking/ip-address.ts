@@ -12,7 +12,7 @@ import { requireSegment } from './ingress.ts'
 
 const parentPath = field.Path.of('spec', 'parentRef')
 
-/** One address that is taken, named after the address; its parent is what has taken it. */
+/** An allocated address, which is its name; its parent is the object that it is allocated to. */
 export const ipAddressStrategy: Strategy = defineStrategy<IPAddress>({
   validateName: name =>
     isValidIP(field.Path.of('name'), name).map(({ body }) => body.slice(body.indexOf('": ') + 3)),

@@ -18,7 +18,7 @@ const cidrsOf = (object: Decoded<ServiceCIDR>): string[] => object.spec?.cidrs ?
 export const serviceCIDRStrategy: Strategy = defineStrategy<ServiceCIDR>({
   validate: (object, _context, old) => (old ? [] : [...validateCIDRs(cidrsOf(object))]),
   validateUpdate: (object, old) => validateChange(cidrsOf(object), cidrsOf(old)),
-  /** Only the conditions are told here: metadata stays as it was. */
+  /** Only the conditions change; metadata stays as it was. */
   prepareForStatusUpdate(object, old) {
     keep(object.metadata, old.metadata, ['labels', 'annotations', 'finalizers', 'ownerReferences'])
   },
@@ -50,7 +50,7 @@ function* validateCIDRs(cidrs: readonly string[]): Findings {
   }
 }
 
-/** Ranges stay; one of the other family may come. */
+/** CIDRs cannot be changed; one of the other IP family may be added. */
 function validateChange(cidrs: readonly string[], old: readonly string[]): FieldError[] {
   const isAdded = old.length === 1 && cidrs.length === 2
   if (cidrs.length !== old.length && !isAdded) return [field.invalid(cidrsPath, cidrs, fieldImmutableMessage)]

@@ -10,7 +10,7 @@ import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 import type { StrategyContext } from '../strategy.ts'
 
-/** An empty list is the same as none. */
+/** The spec is immutable; an empty list equals an absent one. */
 export function* validateUnchanged(type: GoType, spec: object = {}, old: object = {}): Findings {
   const shown = goValue(type, spec)
   if (!deepEqual(withoutEmptyLists(shown), withoutEmptyLists(goValue(type, old))))
@@ -29,7 +29,7 @@ interface WithMetadata {
 
 const adminLabel = 'resource.kubernetes.io/admin-access'
 
-/** Devices that others use are given out only in namespaces that an administrator has marked. */
+/** Admin access to devices that are in use requires a label on the namespace. */
 export function* validateAdminAccess(
   object: WithMetadata,
   devices: Decoded<DeviceClaim>,

@@ -26,7 +26,7 @@ export const resourceClaimTemplateStrategy: Strategy = defineStrategy<ResourceCl
 const templateDevices = (object: Decoded<ResourceClaimTemplate>): Decoded<DeviceClaim> =>
   object.spec?.spec?.devices ?? {}
 
-/** Only labels and annotations go over from a template to its claims. */
+/** Only labels and annotations are copied from a template to its claims. */
 function* validateTemplate(object: Decoded<ResourceClaimTemplate>): Findings {
   const path = field.Path.of('spec')
   const metadata = object.spec?.metadata ?? {}

@@ -62,7 +62,7 @@ function stampTaints(object: Decoded<ResourceSlice>, now: number): void {
 
 const listAttributes = ['bools', 'ints', 'strings', 'versions'] as const
 
-/** Fields that are still being tried out upstream are not kept, unless they are there already. */
+/** Alpha fields are dropped, unless the stored object has them. */
 function dropDisabled(object: Decoded<ResourceSlice>, old: Decoded<ResourceSlice> | undefined): void {
   const hasLists = (device: Decoded<Device>) =>
     Object.values(device.attributes ?? {}).some(value =>
@@ -125,7 +125,7 @@ function* validatePool(pool: Decoded<ResourcePool>, path: field.Path): Findings 
     yield field.invalid(path.child('generation'), generation, 'must be greater than or equal to zero')
 }
 
-/** A slice says in exactly one way on which nodes its devices are. */
+/** A slice specifies the nodes of its devices in exactly one way. */
 function* validateNodes(spec: Decoded<ResourceSliceSpec>, path: field.Path): Findings {
   const set: string[] = []
   const { nodeName, nodeSelector } = spec

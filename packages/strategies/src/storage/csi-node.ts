@@ -57,7 +57,7 @@ function* validateTopologyKeys(keys: readonly string[], path: field.Path): Findi
 const printDriver = ({ allocatable: _, ...driver }: Decoded<CSINodeDriver>) =>
   goValue('storage.CSINodeDriver', driver)
 
-/** Of a driver that stays only the number of volumes changes. */
+/** Only the allocatable count of an existing driver can change. */
 function validateDriversKept(object: Decoded<CSINode>, old: Decoded<CSINode>): FieldError[] {
   const errors: FieldError[] = []
   const byName = Map.groupBy(driversOf(object), ({ name }) => name)

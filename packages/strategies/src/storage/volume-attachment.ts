@@ -77,7 +77,7 @@ function* validateAttachmentSource(source: Decoded<VolumeAttachmentSource>, path
   else if (inlineVolumeSpec) yield* validateInline(inlineVolumeSpec, path.child('inlineVolumeSpec'))
 }
 
-/** A volume that has no object of its own is one of a CSI driver, and belongs to nobody. */
+/** A volume that is specified inline has a CSI source and no claim. */
 function* validateInline(spec: Decoded<PersistentVolumeSpec>, path: field.Path): Findings {
   const forbid = (member: string) =>
     field.forbidden(path.child(member), 'may not be specified in the context of inline volumes')
