@@ -63,11 +63,6 @@ export class FieldSelector {
   }
 }
 
-/** Exactly these values. */
-export function fieldSelectorFromFields(fields: Fields): FieldSelector {
-  return new FieldSelector(Object.entries(fields).map(([field, value]) => ({ field, operator: '=', value })))
-}
-
 /**
  * Reads `metadata.name=web,status.phase!=Running`; `\`, `,` and `=` in a value are escaped by `\`. Terms are sorted, so
  * that the same selector has one text; a term without field and value says nothing and is dropped.

@@ -76,11 +76,6 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
   return failure({ code: 409, reason: 'Conflict', message, details: { causes } })
 }
 
-/** 410. Servers of today answer {@link newResourceExpired}. */
-export function newGone(message: string): StatusError {
-  return failure({ code: 410, reason: 'Gone', message })
-}
-
 /** 410: the resourceVersion or continue token is too old. */
 export function newResourceExpired(message: string): StatusError {
   return failure({ code: 410, reason: 'Expired', message })
@@ -142,21 +137,6 @@ export function newRequestEntityTooLarge(message: string): StatusError {
     code: 413,
     reason: 'RequestEntityTooLarge',
     message: `Request entity too large: ${message}`,
-  })
-}
-
-/** 500: try again. `operation` stands where other details have the name. */
-export function newServerTimeout(
-  resource: GroupResource,
-  operation: string,
-  retryAfterSeconds: number,
-): StatusError {
-  const what = `The ${operation} operation against ${formatGroupResource(resource)}`
-  return failure({
-    code: 500,
-    reason: 'ServerTimeout',
-    message: `${what} could not be completed at this time, please try again.`,
-    details: { ...resourceDetails(resource, operation), retryAfterSeconds },
   })
 }
 
