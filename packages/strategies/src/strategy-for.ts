@@ -58,7 +58,7 @@ import { volumeAttachmentStrategy } from './storage/volume-attachment.ts'
 import { volumeAttributesClassStrategy } from './storage/volume-attributes-class.ts'
 import type { Strategy } from './strategy.ts'
 
-/** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
+/** The kinds with rules of their own, by `GROUP/RESOURCE`. All others are handled by their schema alone. */
 const strategies: Readonly<Record<string, Strategy>> = {
   'resource.k8s.io/resourceslices': resourceSliceStrategy,
   'resource.k8s.io/resourceclaimtemplates': resourceClaimTemplateStrategy,

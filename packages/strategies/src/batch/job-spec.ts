@@ -233,7 +233,7 @@ function* validateReplacementPolicy(spec: Decoded<JobSpec>, path: field.Path): F
   if (!supported.includes(policy ?? '')) yield field.notSupported(path, policy, supported)
 }
 
-/** A job's pods end. */
+/** The Pods of a Job cannot be restarted always. */
 function* validateRestartPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const policy = spec.template?.spec?.restartPolicy ?? ''
   if (policy === 'Always' || policy === '') yield field.required(path, 'valid values: "OnFailure", "Never"')

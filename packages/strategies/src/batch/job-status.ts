@@ -15,7 +15,7 @@ export function isConditionTrue(status: Decoded<JobStatus>, type: string): boole
   return (status.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
 }
 
-/** What the rules need to know of a status. */
+/** The parts of a Job that the rules of its status read. */
 interface JobState {
   readonly status: Decoded<JobStatus>
   readonly complete: boolean
@@ -39,7 +39,7 @@ function stateOf(job: Decoded<Job>): JobState {
   }
 }
 
-/** A job's status as its controller may report it. What has not changed is not judged again. */
+/** The rules of a Job's status. Fields that have not changed are not validated again. */
 export function* validateJobStatus(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   const now = stateOf(job)
   const before = stateOf(oldJob)
@@ -181,7 +181,7 @@ function* validateIndexes(now: JobState, before: JobState, spec: Decoded<JobSpec
   }
 }
 
-/** What is over stays over, and what has been counted stays counted. */
+/** Finished conditions stay, and counts do not decrease. */
 function* validateProgress(now: JobState, before: JobState, spec: Decoded<JobSpec>): Findings {
   if (spec.successPolicy !== undefined && !now.successMet && now.complete)
     yield wrong('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True')

@@ -60,7 +60,7 @@ const isClaimOrSnapshot = (source: Decoded<TypedLocalObjectReference>): boolean 
   (source.kind === 'PersistentVolumeClaim' && !source.apiGroup) ||
   (source.kind === 'VolumeSnapshot' && source.apiGroup === 'snapshot.storage.k8s.io')
 
-/** The two names of a data source say the same; the older one takes claims and snapshots only. */
+/** `dataSource` and `dataSourceRef` are kept equal; the former only allows claims and snapshots. */
 function reconcileDataSources(
   spec: Decoded<PersistentVolumeClaimSpec>,
   old: Decoded<PersistentVolumeClaimSpec>,
@@ -153,7 +153,7 @@ function validateUpdate(
 const storageOf = (amounts: Readonly<Record<string, string>> | null | undefined): Quantity =>
   parseQuantity(amounts?.storage ?? '0')
 
-/** A claim may shrink to take back a failed expansion, not below what it has. */
+/** A claim may shrink to recover from a failed expansion, but not below its capacity. */
 function validateSize(
   spec: Decoded<PersistentVolumeClaimSpec>,
   before: Decoded<PersistentVolumeClaimSpec>,

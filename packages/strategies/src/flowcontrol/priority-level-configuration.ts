@@ -77,7 +77,7 @@ function* validateLevel(object: Decoded<PriorityLevelConfiguration>): Findings {
   yield* validateStatus(object)
 }
 
-/** The levels that every server needs are what they are; of the exempt one the shares may be set. */
+/** The mandatory levels have fixed specs; only the shares of the exempt one can be set. */
 function* validateFixed(
   own: string,
   spec: Decoded<PriorityLevelConfigurationSpec>,

@@ -13,7 +13,7 @@ const seccompContainer = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const localhost = 'localhost/'
 
-/** Annotations of a pod that mean something. `path` is that of all of them. */
+/** The rules of the annotations of a Pod that have a meaning. `path` is that of `annotations`. */
 export function* validatePodAnnotations(
   annotations: Readonly<Record<string, string>>,
   spec: Decoded<PodSpec>,
@@ -53,7 +53,7 @@ function* validateSeccompAnnotation(value: string, path: field.Path): Findings {
   else yield field.invalid(path, value, 'must be a valid seccomp profile')
 }
 
-/** Where a profile is given both as an annotation and as a field, they say the same. `path` is the specification's. */
+/** Where a profile is given both as an annotation and as a field, they must match. `path` is that of the spec. */
 export function* validateProfilesMatch(
   metadata: Decoded<ObjectMeta>,
   spec: Decoded<PodSpec>,

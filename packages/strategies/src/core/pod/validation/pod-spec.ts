@@ -36,7 +36,7 @@ const restartPolicies = ['Always', 'OnFailure', 'Never']
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const maxInt32 = 2 ** 31 - 1
 
-/** `metadata` is the pod's; that of a template says nothing about the pods made of it. */
+/** `metadata` is that of the Pod; undefined for a template. */
 export function* validatePodSpec(
   spec: Decoded<PodSpec>,
   metadata: Decoded<ObjectMeta> | undefined,
@@ -138,7 +138,7 @@ function* validateGates(spec: Decoded<PodSpec>, path: field.Path): Findings {
   }
 }
 
-/** A user namespace of its own does not go with other namespaces of the host. */
+/** A Pod with its own user namespace cannot use other namespaces of the host. */
 function* validateHostUsers(spec: Decoded<PodSpec>, path: field.Path): Findings {
   if (spec.hostUsers !== false) return
   const message = 'when `hostUsers` is false'
@@ -196,7 +196,7 @@ function* validateEnvFiles(spec: Decoded<PodSpec>, path: field.Path): Findings {
   }
 }
 
-/** A pod as a whole, but for what only holds for new or for changed pods. */
+/** The rules that hold for creates and updates of a Pod. */
 export function* validatePod(pod: Decoded<Pod>): Findings {
   const metadata = pod.metadata
   const spec = pod.spec ?? {}
@@ -230,7 +230,7 @@ export function* validateNewPod(pod: Decoded<Pod>): Findings {
   yield* validateProfilesMatch(pod.metadata, spec, path)
 }
 
-/** The pods that a workload is to make. */
+/** The Pod template of a workload. */
 export function* validatePodTemplate(template: Decoded<PodTemplateSpec>, path: field.Path): Findings {
   const metadata = template.metadata ?? {}
   const spec = template.spec ?? {}

@@ -79,7 +79,7 @@ function* validateNomination(
     yield field.forbidden(at, 'may not be set on pods that are already bound to a node')
 }
 
-/** A container that has ended runs again only where its pod would restart it. */
+/** A terminated container can only run again if its restart policy allows it. */
 function* validateTransitions(
   status: Decoded<PodStatus>,
   before: Decoded<PodStatus>,
@@ -177,7 +177,7 @@ function* validateExtendedClaim(status: Decoded<PodStatus>, spec: Decoded<PodSpe
   else yield* invalidBecause(at.child('resourceClaimName'), name, nameIsDNSSubdomain(name, false))
 }
 
-/** At most one address of each family; addresses that were there before are not judged again. */
+/** At most one address of each family; addresses of the stored object are not validated again. */
 function* validateAddresses(
   status: Decoded<PodStatus>,
   before: Decoded<PodStatus>,

@@ -12,7 +12,7 @@ const resizable = ['cpu', 'memory']
 const amountKinds = ['requests', 'limits'] as const
 const onlyComputing = 'only cpu and memory resources are mutable'
 
-/** What is wrong with new amounts of cpu and memory for the containers of a pod. */
+/** The errors of a resize: new requests and limits of cpu and memory. */
 export function validateResize(pod: Decoded<Pod>, old: Decoded<Pod>): FieldError[] {
   const refused = refuseStatic(old, 'static pods cannot be resized')
   if (refused) return refused

@@ -75,7 +75,7 @@ function* validatePodResourceName(name: string, path: field.Path): Findings {
     yield field.notSupported(path, name, podLevelResources)
 }
 
-/** An amount is not negative, and whole where things are counted. */
+/** A quantity is not negative, and an integer where objects or devices are counted. */
 export function* validateResourceQuantity(name: string, amount: Quantity, path: field.Path): Findings {
   if (amount.sign < 0) yield field.invalid(path, amount.toString(), 'must be greater than or equal to 0')
   if ((counted.has(name) || isExtendedResource(name)) && amount.milliValue % 1000n !== 0n)
@@ -104,7 +104,7 @@ function tryParse(text: string): Quantity | undefined {
   }
 }
 
-/** Decoding has seen to it that every amount is one. */
+/** The decoder has validated every quantity. */
 const amountOf = (text: string): Quantity => parseQuantity(text)
 
 function* validateRequirements(
