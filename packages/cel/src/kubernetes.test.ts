@@ -67,7 +67,7 @@ function differences(aspect: (a: Answer) => unknown): string[] {
   const found: string[] = []
   for (const recordedCase of recorded.cases) {
     const { expr, issues: problem } = recordedCase
-    // Upstream knows type and estimate even where the program cannot be made; nobody uses them.
+    // Upstream has a type and an estimate even where the program cannot be compiled; they are not used.
     const expected: Answer = problem?.startsWith('program: ')
       ? { expr, issues: problem, cost: 0 }
       : recordedCase
@@ -78,7 +78,7 @@ function differences(aspect: (a: Answer) => unknown): string[] {
   return found
 }
 
-/** The name of the root type is anybody's. */
+/** The name of the root type is arbitrary. */
 const plain = (text: string): string => text.replace(/selfType\d*/g, 'selfType')
 const typeName = (a: Answer): string | undefined => a.type && plain(a.type)
 

@@ -49,7 +49,7 @@ export function tokenize(source: string): { readonly tokens: Token[]; readonly f
   const faults: SyntaxFault[] = []
   const tokens: Token[] = []
   let at = 0
-  // Past the one that says that there are more nobody is told of them.
+  // Errors after the one that says that there are more are not reported.
   while (faults.length <= mostIssues) {
     at += match(spacePattern, source, at)?.[0].length ?? 0
     if (at >= source.length) break

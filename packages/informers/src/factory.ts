@@ -90,8 +90,8 @@ export class InformerFactory {
   /** Users of different transforms cannot share what is kept. */
   #transformKey(transform: InformerOptions<ApiObject>['transform']): string {
     if (!transform) return ''
-    let id = this.#transforms.get(transform)
-    if (id === undefined) this.#transforms.set(transform, (id = this.#transforms.size + 1))
+    const id = this.#transforms.get(transform) ?? this.#transforms.size + 1
+    this.#transforms.set(transform, id)
     return `?transform=${id}`
   }
 

@@ -4,8 +4,14 @@
  *
  * @module
  */
+
+export {
+  type ConditionLike,
+  isSameCondition,
+  keepTransitionTime,
+  setCondition,
+} from '@coxswain/apimachinery/meta'
 export { type Amounts, addAmounts, parseAmount, type ResourceList, readAmounts } from './amounts.ts'
-export { type ConditionLike, isSameCondition, keepTransitionTime, setCondition } from './conditions.ts'
 export { controllerReference } from './controller-reference.ts'
 export { scaleIntOrPercent } from './int-or-percent.ts'
 export { isNodeReady, type NodeView, nodeReadyCondition } from './node.ts'

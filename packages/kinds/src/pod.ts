@@ -1,6 +1,10 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@coxswain/api/core/v1'
-import { type DeepReadonly, findStatusCondition, isStatusConditionTrue } from '@coxswain/apimachinery/meta'
-import { setCondition } from './conditions.ts'
+import {
+  type DeepReadonly,
+  findStatusCondition,
+  isStatusConditionTrue,
+  setCondition,
+} from '@coxswain/apimachinery/meta'
 
 /** A Pod as caches and listers return it. */
 export type PodView = DeepReadonly<Pod>

@@ -1,4 +1,4 @@
-/** Long lists take no more time than their length: no check looks at every pair of elements. */
+/** Validation takes time linear in the length of lists: no check compares every pair of elements. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as field from '@coxswain/apimachinery/field'
@@ -22,7 +22,7 @@ const list = <T>(make: (index: number) => T, length = many): T[] =>
   Array.from({ length }, (_, index) => make(index))
 const metadata = { name: 'a' }
 
-/** Milliseconds of processor time that nothing here needs; looking at all pairs takes several times as long. */
+/** Milliseconds of CPU time, far more than any case needs; comparing all pairs takes several times as long. */
 const limit = 1_500
 
 function processorTime(): number {

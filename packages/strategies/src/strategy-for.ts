@@ -1,15 +1,9 @@
-import {
-  mutatingAdmissionPolicyStrategy,
-  validatingAdmissionPolicyStrategy,
-} from './admissionregistration/policy.ts'
-import {
-  mutatingAdmissionPolicyBindingStrategy,
-  validatingAdmissionPolicyBindingStrategy,
-} from './admissionregistration/policy-binding.ts'
-import {
-  mutatingWebhookConfigurationStrategy,
-  validatingWebhookConfigurationStrategy,
-} from './admissionregistration/webhook-configuration.ts'
+import { mutatingAdmissionPolicyStrategy } from './admissionregistration/mutating-admission-policy.ts'
+import { mutatingAdmissionPolicyBindingStrategy } from './admissionregistration/mutating-admission-policy-binding.ts'
+import { mutatingWebhookConfigurationStrategy } from './admissionregistration/mutating-webhook-configuration.ts'
+import { validatingAdmissionPolicyStrategy } from './admissionregistration/validating-admission-policy.ts'
+import { validatingAdmissionPolicyBindingStrategy } from './admissionregistration/validating-admission-policy-binding.ts'
+import { validatingWebhookConfigurationStrategy } from './admissionregistration/validating-webhook-configuration.ts'
 import { apiServiceStrategy } from './apiregistration/api-service.ts'
 import { controllerRevisionStrategy } from './apps/controller-revision.ts'
 import { daemonSetStrategy } from './apps/daemon-set.ts'
@@ -47,10 +41,13 @@ import { networkPolicyStrategy } from './networking/network-policy.ts'
 import { serviceCIDRStrategy } from './networking/service-cidr.ts'
 import { runtimeClassStrategy } from './node-k8s-io/runtime-class.ts'
 import { podDisruptionBudgetStrategy } from './policy/pod-disruption-budget.ts'
-import { clusterRoleStrategy, roleStrategy } from './rbac/role.ts'
-import { clusterRoleBindingStrategy, roleBindingStrategy } from './rbac/role-binding.ts'
+import { clusterRoleStrategy } from './rbac/cluster-role.ts'
+import { clusterRoleBindingStrategy } from './rbac/cluster-role-binding.ts'
+import { roleStrategy } from './rbac/role.ts'
+import { roleBindingStrategy } from './rbac/role-binding.ts'
 import { deviceClassStrategy } from './resource/device-class.ts'
-import { resourceClaimStrategy, resourceClaimTemplateStrategy } from './resource/resource-claim.ts'
+import { resourceClaimStrategy } from './resource/resource-claim.ts'
+import { resourceClaimTemplateStrategy } from './resource/resource-claim-template.ts'
 import { resourceSliceStrategy } from './resource/resource-slice.ts'
 import { priorityClassStrategy } from './scheduling/priority-class.ts'
 import { csiDriverStrategy } from './storage/csi-driver.ts'
@@ -61,7 +58,7 @@ import { volumeAttachmentStrategy } from './storage/volume-attachment.ts'
 import { volumeAttributesClassStrategy } from './storage/volume-attributes-class.ts'
 import type { Strategy } from './strategy.ts'
 
-/** The kinds with rules of their own, by `GROUP/RESOURCE`. All others go by their schema. */
+/** The kinds with rules of their own, by `GROUP/RESOURCE`. All others are handled by their schema alone. */
 const strategies: Readonly<Record<string, Strategy>> = {
   'resource.k8s.io/resourceslices': resourceSliceStrategy,
   'resource.k8s.io/resourceclaimtemplates': resourceClaimTemplateStrategy,
@@ -124,13 +121,8 @@ const strategies: Readonly<Record<string, Strategy>> = {
   'storage.k8s.io/volumeattributesclasses': volumeAttributesClassStrategy,
 }
 
-/** Kinds without rules of their own that count changes of their wishes. */
-const counting = new Set(['resource.k8s.io/deviceclasses', 'resource.k8s.io/resourceslices'])
-
 const bySchema: Strategy = {}
-const withGeneration: Strategy = { generation: true }
 
 export function strategyFor(group: string, resource: string): Strategy {
-  const name = `${group}/${resource}`
-  return strategies[name] ?? (counting.has(name) ? withGeneration : bySchema)
+  return strategies[`${group}/${resource}`] ?? bySchema
 }

@@ -42,7 +42,7 @@ export interface GrantReader {
     name: string,
     namespace: string,
   ): readonly PolicyRule[] | undefined
-  /** Whether `user` is authorized to `verb` roles, whoever authorizes it. */
+  /** Whether `user` is authorized to `verb` roles, by any authorizer. */
   mayUse(user: UserInfo, role: RoleAccess): Promise<boolean>
 }
 
@@ -88,7 +88,7 @@ export type ClaimOperation =
   | { readonly type: 'put'; readonly key: string; readonly object: JsonObject }
   | { readonly type: 'delete'; readonly key: string }
 
-/** Copies of objects of one kind in another version, in the same order. Rejects with what the client is told. */
+/** Copies of objects of one kind in another version, in the same order. Rejects with the error that the client gets. */
 export type ConvertAll = (
   objects: readonly JsonObject[],
   apiVersion: string,
@@ -97,7 +97,7 @@ export type ConvertAll = (
 /** The cells of one table row, by the name of their column. */
 export type TableCells = Readonly<Record<string, unknown>>
 
-/** How long an object lingers after a delete, in seconds; undefined when it goes at once. */
+/** The grace period of a delete, in seconds; undefined when the object is deleted at once. */
 export type GracePeriod<T = JsonObject> = (
   object: Decoded<T>,
   requested: number | undefined,
@@ -115,8 +115,8 @@ export interface SubresourceStrategy<T = JsonObject> {
 }
 
 /**
- * The rules of a built-in kind that its type cannot tell. Everything is optional; a kind without a file of its own goes
- * by its type alone. Objects come decoded: members are of the right types, unknown ones are dropped, all may be absent.
+ * The rules of a built-in kind that its type cannot express. Everything is optional; a kind without one is
+ * handled by its type alone. Objects come decoded: members are of the right types, unknown ones are dropped, all may be absent.
  * Functions may change `object`, never `old`. Kinds write theirs as `Strategy<Deployment>`, with `defineStrategy`; the
  * server, which handles all kinds alike, has the untyped form.
  *
@@ -125,7 +125,7 @@ export interface SubresourceStrategy<T = JsonObject> {
  *   status   default -> prepareForStatusUpdate -> validateStatusUpdate -> store
  */
 export interface Strategy<T = JsonObject> {
-  /** Fills in what the author left out. Runs on every object that comes in, and must change nothing the second time. */
+  /** Sets defaults. Runs on every incoming object and must be idempotent. */
   readonly default?: (object: Decoded<T>) => void
   /**
    * Takes what `object` needs of pools that all objects share and writes it into `object`; `old` is there when it is
@@ -145,13 +145,13 @@ export interface Strategy<T = JsonObject> {
     old: Decoded<T>,
     context: StrategyContext,
   ) => Promise<void> | void
-  /** What is wrong with an object, new or changed, read until the answer is full; `old` is there when it is changed, for what may stay as it was. */
+  /** The errors of an object, read until the response is full. On update `old` is there, for values that may stay invalid. */
   readonly validate?: (
     object: Decoded<T>,
     context: StrategyContext,
     old: Decoded<T> | undefined,
   ) => Iterable<FieldError>
-  /** What is wrong with a change; runs after `validate`. */
+  /** The errors of an update; runs after `validate`. */
   readonly validateUpdate?: (
     object: Decoded<T>,
     old: Decoded<T>,
@@ -185,17 +185,17 @@ export interface Strategy<T = JsonObject> {
   readonly plainFinalizers?: boolean
   /** Whether a PUT to a name that does not exist creates the object. @default false */
   readonly createOnUpdate?: boolean
-  /** Whether an update without a resourceVersion is taken. @default true */
+  /** Whether an update without a resourceVersion is allowed. @default true */
   readonly unconditionalUpdate?: boolean
-  /** What becomes of a status that comes with a create, where the status has an endpoint of its own. @default 'reset' */
+  /** What happens to the status of a create, for kinds with a status subresource. @default 'reset' */
   readonly statusOnCreate?: 'reset' | 'keep'
-  /** @default gone at once */
+  /** @default deleted at once */
   readonly gracePeriod?: GracePeriod<T>
-  /** Whether something other than finalizers and grace keeps an object that is to be deleted. */
+  /** Whether something other than finalizers and the grace period delays the deletion of an object. */
   readonly holdsDeletion?: (object: Decoded<T>) => boolean
-  /** Marks an object that now waits for its end. */
+  /** Changes an object that is now terminating. */
   readonly prepareForDelete?: (object: Decoded<T>) => void
-  /** How long a new object lives, in milliseconds. @default for ever */
+  /** How long a new object lives, in milliseconds. @default it does not expire */
   readonly ttl?: number
   /** Whether DELETE answers with the object instead of a Status. @default false */
   readonly returnsDeleted?: boolean
@@ -205,12 +205,12 @@ export interface Strategy<T = JsonObject> {
   readonly rawMember?: string
   /** Annotations that stand for a field of upstream's own form: lists of metadata alone do not have them. */
   readonly fieldAnnotations?: readonly string[]
-  /** Told to a client that deletes and does not say what becomes of dependents. */
+  /** A warning for a client that deletes without a propagation policy. */
   readonly propagationWarning?: string
-  /** What a delete does with dependents when the client does not say; nothing has `unsupported` ones. @default background */
+  /** The default propagation policy; objects of an `unsupported` kind have no dependents. @default background */
   readonly propagation?: 'orphan' | 'background' | 'unsupported'
   /** A copy of `object` in another version; kinds with one version, and those whose versions are alike, have none. */
-  readonly convert?: (object: JsonObject, apiVersion: string) => JsonObject
-  /** The same for kinds whose versions somebody else converts. */
+  readonly convert?: (object: Decoded<T>, apiVersion: string) => Decoded<T>
+  /** The same for kinds that a webhook converts. */
   readonly convertAll?: ConvertAll
 }

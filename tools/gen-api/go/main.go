@@ -13,6 +13,7 @@ import (
 	admissionv1beta1 "k8s.io/api/admission/v1beta1"
 	apidiscoveryv2 "k8s.io/api/apidiscovery/v2"
 	apidiscoveryv2beta1 "k8s.io/api/apidiscovery/v2beta1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	imagepolicyv1alpha1 "k8s.io/api/imagepolicy/v1alpha1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsv1beta1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
@@ -189,6 +190,8 @@ func main() {
 	for _, extra := range []any{
 		metav1.APIResourceList{}, metav1.APIGroupList{}, metav1.APIVersions{}, metav1.Table{}, version.Info{},
 		metav1.PartialObjectMetadata{}, metav1.PartialObjectMetadataList{}, runtime.Unknown{}, metav1.List{}, metav1.WatchEvent{},
+		// Annotations of autoscaling/v1 hold these.
+		autoscalingv1.MetricSpec{}, autoscalingv1.MetricStatus{}, autoscalingv1.HorizontalPodAutoscalerCondition{},
 	} {
 		w.visit(reflect.TypeOf(extra))
 	}

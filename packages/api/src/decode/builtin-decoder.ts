@@ -1,6 +1,6 @@
 /**
  * Reads JSON as a built-in kind the way Kubernetes reads it into its Go types and writes it again: members come out in
- * the order of the type, unknown ones are dropped and told, null is absence, empty values go where Go would leave them
+ * the order of the type, unknown ones are dropped and reported, null is absence, empty values go where Go would leave them
  * out and appear where Go would not, quantities and times get their canonical form, amounts of resources their precision.
  *
  *   value -> struct by struct -> { object, unknown fields }
@@ -51,7 +51,7 @@ export function decodeBuiltin(
 
 const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
-/** The same for the metadata of a custom resource. Unknown members are told as `metadata.foo`. */
+/** The same for the metadata of a custom resource. Unknown members are reported as `metadata.foo`. */
 export function decodeObjectMeta(value: unknown, options: DecodeBuiltinOptions = {}): DecodedBuiltin {
   const decoder = new Decoder(options.literals)
   const object = decoder.struct(findType(objectMeta)!, value, { struct: '', names: '', path: 'metadata' })
@@ -69,7 +69,7 @@ interface Place {
   readonly key?: string | number
 }
 
-/** More unknown fields than this are not told. */
+/** More unknown fields than this are not reported. */
 const unknownLimit = 100
 
 /**
@@ -115,7 +115,7 @@ function planOf(row: TypeRow, field: FieldRow): FieldPlan {
   }
 }
 
-/** For what is absent: nobody will ask where it stands. */
+/** For absent values, whose place is never reported. */
 const nowhere: Place = { struct: '', names: '', path: '' }
 
 const shapes = new WeakMap<TypeRow, Shape>()

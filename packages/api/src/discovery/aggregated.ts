@@ -21,7 +21,7 @@ export interface GroupDiscovery {
 export interface VersionDiscovery {
   version: string
   resources: ResourceDiscovery[]
-  /** `Stale` for a group whose server does not answer: it must be told all the same. */
+  /** `Stale` for a group whose server does not answer: it is listed all the same. */
   freshness: 'Current' | 'Stale'
 }
 

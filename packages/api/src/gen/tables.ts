@@ -1119,15 +1119,41 @@ export const autoscaling_v1: Table = {
   group: 'autoscaling',
   version: 'v1',
   uses: [meta_v1],
-  text: `CrossVersionObjectReference mt=atomic
+  text: `ContainerResourceMetricSource
+ name 1 s !
+ targetAverageUtilization 2 *i
+ targetAverageValue 3 *quantity
+ container 5 s !
+ContainerResourceMetricStatus
+ name 1 s !
+ currentAverageUtilization 2 *i
+ currentAverageValue 3 quantity !
+ container 4 s !
+CrossVersionObjectReference mt=atomic
  kind 1 s !
  name 2 s !
  apiVersion 3 s
+ExternalMetricSource
+ metricName 1 s !
+ metricSelector 2 *meta.v1.LabelSelector
+ targetValue 3 *quantity
+ targetAverageValue 4 *quantity
+ExternalMetricStatus
+ metricName 1 s !
+ metricSelector 2 *meta.v1.LabelSelector
+ currentValue 3 quantity !
+ currentAverageValue 4 *quantity
 HorizontalPodAutoscaler k
  . - meta.v1.TypeMeta
  metadata 1 meta.v1.ObjectMeta
  spec 2 HorizontalPodAutoscalerSpec r
  status 3 HorizontalPodAutoscalerStatus
+HorizontalPodAutoscalerCondition
+ type 1 s !
+ status 2 s !
+ lastTransitionTime 3 time
+ reason 4 s
+ message 5 s
 HorizontalPodAutoscalerList k
  . - meta.v1.TypeMeta
  metadata 1 meta.v1.ListMeta
@@ -1143,6 +1169,48 @@ HorizontalPodAutoscalerStatus
  currentReplicas 3 i !
  desiredReplicas 4 i !
  currentCPUUtilizationPercentage 5 *i
+MetricSpec
+ type 1 s ! e=ContainerResource,External,Object,Pods,Resource
+ object 2 *ObjectMetricSource
+ pods 3 *PodsMetricSource
+ resource 4 *ResourceMetricSource
+ containerResource 7 *ContainerResourceMetricSource
+ external 5 *ExternalMetricSource
+MetricStatus
+ type 1 s ! e=ContainerResource,External,Object,Pods,Resource
+ object 2 *ObjectMetricStatus
+ pods 3 *PodsMetricStatus
+ resource 4 *ResourceMetricStatus
+ containerResource 7 *ContainerResourceMetricStatus
+ external 5 *ExternalMetricStatus
+ObjectMetricSource
+ target 1 CrossVersionObjectReference !
+ metricName 2 s !
+ targetValue 3 quantity !
+ selector 4 *meta.v1.LabelSelector
+ averageValue 5 *quantity
+ObjectMetricStatus
+ target 1 CrossVersionObjectReference !
+ metricName 2 s !
+ currentValue 3 quantity !
+ selector 4 *meta.v1.LabelSelector
+ averageValue 5 *quantity
+PodsMetricSource
+ metricName 1 s !
+ targetAverageValue 2 quantity !
+ selector 3 *meta.v1.LabelSelector
+PodsMetricStatus
+ metricName 1 s !
+ currentAverageValue 2 quantity !
+ selector 3 *meta.v1.LabelSelector
+ResourceMetricSource
+ name 1 s !
+ targetAverageUtilization 2 *i
+ targetAverageValue 3 *quantity
+ResourceMetricStatus
+ name 1 s !
+ currentAverageUtilization 2 *i
+ currentAverageValue 3 quantity !
 Scale k
  . - meta.v1.TypeMeta
  metadata 1 meta.v1.ObjectMeta

@@ -1,6 +1,6 @@
 /**
  * Large documents, a piece at a time: with thousands of custom resources one has tens of megabytes and takes seconds to
- * make. Whoever reads the pieces can let others go on between them.
+ * make. The reader can yield between the pieces.
  */
 import { writeJson } from '@coxswain/apimachinery/json'
 import type { Definition } from '../table/definition.ts'

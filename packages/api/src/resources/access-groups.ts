@@ -29,7 +29,7 @@ export const authorization: GroupRows = {
     {
       resource: 'localsubjectaccessreviews',
       kind: 'LocalSubjectAccessReview',
-      about: 'Answers whether somebody may do something in one namespace.',
+      about: 'Answers whether a user may perform an action in one namespace.',
       verbs: ['create'],
     },
     {
@@ -49,7 +49,7 @@ export const authorization: GroupRows = {
     {
       resource: 'subjectaccessreviews',
       kind: 'SubjectAccessReview',
-      about: 'Answers whether somebody may do something.',
+      about: 'Answers whether a user may perform an action.',
       cluster: true,
       verbs: ['create'],
     },

@@ -124,7 +124,7 @@ describe('built-in schemas', () => {
     assert.ok(seen.size > 500, `${seen.size} nodes`)
   })
 
-  it('are undefined for names nobody knows', () => {
+  it('are undefined for unknown names', () => {
     for (const name of ['', 'Pod', 'io.k8s.api.core.v1.Nothing', 'io.k8s.api.core.v9.Pod', 'toString']) {
       assert.equal(builtinSchema(name), undefined, name)
     }

@@ -23,7 +23,7 @@ export const networking: GroupRows = {
     {
       resource: 'ipaddresses',
       kind: 'IPAddress',
-      about: 'Records that an address of a service range is taken, and by whom.',
+      about: 'Records that an address of a service range is allocated, and the object that owns it.',
       cluster: true,
       shortNames: ['ip'],
       columns: 'Name:name|ParentRef',

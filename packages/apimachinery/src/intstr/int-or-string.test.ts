@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { intValue, isPercentage, parseIntOrString, scaledValueFromIntOrPercent } from './int-or-string.ts'
+import { intValue, isPercentage, scaledValueFromIntOrPercent } from './int-or-string.ts'
 
 describe('IntOrString', () => {
-  it('is a number when it is an int32', () => {
-    assert.equal(parseIntOrString('8080'), 8080)
-    assert.equal(parseIntOrString('2147483648'), '2147483648')
-    assert.equal(parseIntOrString('http'), 'http')
-  })
-
   it('counts as 0 when it is a name', () => {
     assert.equal(intValue('http'), 0)
     assert.equal(intValue('80'), 80)

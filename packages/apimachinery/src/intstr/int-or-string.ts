@@ -5,13 +5,7 @@ import { quote } from '../go/quote.ts'
 /** A number, or a string that is a percentage or a name: `3`, `"25%"`, `"http"`. */
 export type IntOrString = number | string
 
-/** Parses user input: a number when it is an int32, else the string itself. */
-export function parseIntOrString(text: string): IntOrString {
-  const value = parseInt64(text)
-  return value !== undefined && value >= -(2n ** 31n) && value < 2n ** 31n ? Number(value) : text
-}
-
-/** The number; a non-numeric string counts as 0. */
+/** The number; a string that is none counts as 0. */
 export function intValue(value: IntOrString): number {
   return typeof value === 'number' ? value : Number(atoi(value).value)
 }

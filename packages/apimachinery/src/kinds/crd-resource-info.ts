@@ -5,8 +5,6 @@ import type {
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from './crd.ts'
-import { toCustomResourceDefinition } from './crd.ts'
-import type { AnyDefinedKind } from './define-kind.ts'
 import type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
 
 const verbs: readonly Verb[] = [
@@ -51,11 +49,6 @@ export function resourceInfoFromCrd(crd: CustomResourceDefinition): ResourceInfo
       .map(version => versionInfo(version, crd.spec))
       .sort((a, b) => comparePreferredVersions(a.name, b.name)),
   }
-}
-
-/** The same for a defined kind. */
-export function resourceInfoFromKind(kind: AnyDefinedKind): ResourceInfo {
-  return resourceInfoFromCrd(toCustomResourceDefinition(kind))
 }
 
 function versionInfo(

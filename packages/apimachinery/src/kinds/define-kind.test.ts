@@ -5,7 +5,7 @@ import { compileSchema } from '../schema/compile.ts'
 import type { Schema } from '../schema/schema.ts'
 import { checkStructural } from '../schema/structural.ts'
 import { toCustomResourceDefinition } from './crd.ts'
-import { resourceInfoFromCrd, resourceInfoFromKind } from './crd-resource-info.ts'
+import { resourceInfoFromCrd } from './crd-resource-info.ts'
 import { defineKind } from './define-kind.ts'
 import { s } from './s.ts'
 
@@ -309,7 +309,7 @@ describe('toCustomResourceDefinition', () => {
 
 describe('resourceInfoFromCrd', () => {
   it('gives the same for a CRD as for the kind it was made from', () => {
-    const info = resourceInfoFromKind(At)
+    const info = resourceInfoFromCrd(toCustomResourceDefinition(At))
     assert.deepEqual(
       info.versions.map(version => [version.name, version.served, version.storage, version.deprecated]),
       [

@@ -3,41 +3,66 @@
 import { formatTime } from '../time/time.ts'
 import type { Condition } from './meta.ts'
 
-/** A condition as a controller sets it; lastTransitionTime is computed. */
+/** A condition as a controller reports it. */
 export type ConditionUpdate = Omit<Condition, 'lastTransitionTime'> & { lastTransitionTime?: string }
 
+/** What the conditions of all kinds have in common. */
+export interface ConditionLike {
+  readonly type: string
+  readonly status: string
+  readonly lastTransitionTime?: string | null | undefined
+}
+
 /**
- * Sets or adds a condition and returns whether anything changed. `lastTransitionTime` moves only with `status`: to the
- * one given, or to the clock's time.
+ * `next`, whose `lastTransitionTime` is the current time, with the time of the present condition of its type while the status
+ * stays the same.
+ */
+export function keepTransitionTime<C extends ConditionLike>(
+  conditions: readonly ConditionLike[] | undefined,
+  next: C,
+): C {
+  const present = conditions?.find(({ type }) => type === next.type)
+  return present?.status === next.status && present.lastTransitionTime
+    ? { ...next, lastTransitionTime: present.lastTransitionTime }
+    : next
+}
+
+/**
+ * The conditions with `next` in place of the one of its type, or at the end. `lastTransitionTime` of `next` is the current
+ * time; it takes effect only when the status changes.
+ */
+export function setCondition<C extends ConditionLike>(conditions: readonly C[] | undefined, next: C): C[] {
+  const present = conditions ?? []
+  const index = present.findIndex(({ type }) => type === next.type)
+  const kept = keepTransitionTime(present, next)
+  return index < 0 ? [...present, kept] : present.with(index, kept)
+}
+
+/** Whether two conditions have the same status, reason and message. */
+export function isSameCondition(
+  a: (ConditionLike & { readonly reason?: string; readonly message?: string }) | undefined,
+  b: ConditionLike & { readonly reason?: string; readonly message?: string },
+): boolean {
+  return a?.status === b.status && a.reason === b.reason && a.message === b.message
+}
+
+/**
+ * `setCondition` in place, for metav1.Condition; returns whether anything changed. A condition whose status changes gets
+ * the `lastTransitionTime` of the update, or the clock's time.
  */
 export function setStatusCondition(
   conditions: Condition[],
   update: ConditionUpdate,
   clock: { now(): number },
 ): boolean {
-  const existing = findStatusCondition(conditions, update.type)
-  const transition = (): string => update.lastTransitionTime ?? formatTime(clock.now())
-  if (!existing) {
-    conditions.push({ ...update, lastTransitionTime: transition() })
-    return true
-  }
-  let changed = false
-  if (existing.status !== update.status) {
-    existing.status = update.status
-    existing.lastTransitionTime = transition()
-    changed = true
-  }
-  for (const name of ['reason', 'message'] as const) {
-    if (existing[name] === update[name]) continue
-    existing[name] = update[name]
-    changed = true
-  }
-  if ((existing.observedGeneration ?? 0) !== (update.observedGeneration ?? 0)) {
-    if (update.observedGeneration === undefined) delete existing.observedGeneration
-    else existing.observedGeneration = update.observedGeneration
-    changed = true
-  }
-  return changed
+  const next = { ...update, lastTransitionTime: update.lastTransitionTime ?? formatTime(clock.now()) }
+  const after = setCondition(conditions, next)
+  const index = after.findIndex(({ type }) => type === update.type)
+  const existing = conditions[index]
+  const isSame =
+    isSameCondition(existing, next) && (existing?.observedGeneration ?? 0) === (next.observedGeneration ?? 0)
+  if (!isSame) conditions[index] = after[index]!
+  return !isSame
 }
 
 /** Returns whether there was one. */

@@ -8,13 +8,10 @@ import {
   formatGroupVersionKind,
   formatGroupVersionResource,
   gvkOf,
-  parseGroupKind,
   parseGroupVersion,
-  parseKindArg,
-  parseResourceArg,
 } from './gvk.ts'
 import { formatKey, keyOf, parseKey } from './keys.ts'
-import { comparePreferredVersions, isKubernetesVersion } from './version.ts'
+import { comparePreferredVersions } from './version.ts'
 
 describe('apiVersion', () => {
   it('is a version of the core group without a slash, of the named group with one', () => {
@@ -51,15 +48,6 @@ describe('names of kinds and resources in messages', () => {
       'apps/v1, Resource=deployments',
     )
   })
-
-  it('typed with dots have two readings from the second dot on', () => {
-    assert.deepEqual(parseKindArg('Deployment.apps'), { groupKind: { group: 'apps', kind: 'Deployment' } })
-    assert.deepEqual(parseResourceArg('deployments.v1.apps'), {
-      gvr: { group: 'apps', version: 'v1', resource: 'deployments' },
-      groupResource: { group: 'v1.apps', resource: 'deployments' },
-    })
-    assert.deepEqual(parseGroupKind('Pod'), { group: '', kind: 'Pod' })
-  })
 })
 
 describe('versions', () => {
@@ -87,9 +75,9 @@ describe('versions', () => {
     ])
   })
 
-  it('of Kubernetes begin with v and a number that is not zero', () => {
-    assert.ok(isKubernetesVersion('v2beta1'))
-    for (const other of ['v0', '1', 'v1beta', 'v1gamma1', 'V1']) assert.ok(!isKubernetesVersion(other), other)
+  it('that are not those of Kubernetes come last, by alphabet', () => {
+    const others = ['v0', '1', 'v1beta', 'v1gamma1', 'V1']
+    assert.deepEqual([...others, 'v2beta1'].sort(comparePreferredVersions), ['v2beta1', ...others.sort()])
   })
 })
 

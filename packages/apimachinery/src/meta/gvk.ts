@@ -64,37 +64,6 @@ export function formatGroupVersionResource({ group, version, resource }: GroupVe
   return `${group}/${version}, Resource=${resource}`
 }
 
-/** Parses `Deployment.apps`: what follows the first dot is the group. */
-export function parseGroupKind(text: string): GroupKind {
-  const [kind, group] = cut(text)
-  return { group, kind }
-}
-
-/** Parses `deployments.apps`: what follows the first dot is the group. */
-export function parseGroupResource(text: string): GroupResource {
-  const [resource, group] = cut(text)
-  return { group, resource }
-}
-
-/**
- * Both interpretations of user input as a kind: `Kind.version.group` (only with two dots or more) and `Kind.group`. The
- * caller decides by the served kinds.
- */
-export function parseKindArg(arg: string): { gvk?: GroupVersionKind; groupKind: GroupKind } {
-  const groupKind = parseGroupKind(arg)
-  if (!groupKind.group.includes('.')) return { groupKind }
-  const [version, group] = cut(groupKind.group)
-  return { gvk: { group, version, kind: groupKind.kind }, groupKind }
-}
-
-/** Both interpretations of user input as a resource: `resource.version.group` and `resource.group`. */
-export function parseResourceArg(arg: string): { gvr?: GroupVersionResource; groupResource: GroupResource } {
-  const groupResource = parseGroupResource(arg)
-  if (!groupResource.group.includes('.')) return { groupResource }
-  const [version, group] = cut(groupResource.group)
-  return { gvr: { group, version, resource: groupResource.resource }, groupResource }
-}
-
 /**
  * The group, version and kind of an object. An absent `apiVersion` or `kind` gives empty parts.
  * @throws MachineryError `BadGroupVersion`
@@ -102,9 +71,4 @@ export function parseResourceArg(arg: string): { gvr?: GroupVersionResource; gro
 export function gvkOf(object: { readonly apiVersion?: string; readonly kind?: string }): GroupVersionKind {
   const { group, version } = parseGroupVersion(object.apiVersion ?? '')
   return { group, version, kind: object.kind ?? '' }
-}
-
-function cut(text: string): [string, string] {
-  const dot = text.indexOf('.')
-  return dot < 0 ? [text, ''] : [text.slice(0, dot), text.slice(dot + 1)]
 }

@@ -1,10 +1,14 @@
 /** What all objects share: metadata, names, owners, conditions. */
 export {
+  type ConditionLike,
   findStatusCondition,
+  isSameCondition,
   isStatusConditionFalse,
   isStatusConditionPresentAndEqual,
   isStatusConditionTrue,
+  keepTransitionTime,
   removeStatusCondition,
+  setCondition,
   setStatusCondition,
 } from './conditions.ts'
 export {

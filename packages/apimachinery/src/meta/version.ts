@@ -13,11 +13,6 @@ export function comparePreferredVersions(a: string, b: string): number {
   return right.level - left.level || compare(right.major, left.major) || compare(right.minor, left.minor)
 }
 
-/** `v1`, `v2beta1`: true when a version's name follows Kubernetes' pattern. */
-export function isKubernetesVersion(version: string): boolean {
-  return parseVersion(version) !== undefined
-}
-
 const levels: Record<string, number> = { alpha: 0, beta: 1 }
 
 const compare = (a: bigint, b: bigint): number => (a < b ? -1 : a > b ? 1 : 0)

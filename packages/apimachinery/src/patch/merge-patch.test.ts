@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { isMachineryError } from '../errors.ts'
-import {
-  applyMergePatch,
-  createMergePatch,
-  createThreeWayJsonMergePatch,
-  decodeMergePatch,
-} from './merge-patch.ts'
+import { applyMergePatch, createMergePatch, decodeMergePatch } from './merge-patch.ts'
 
 describe('merge patch', () => {
   it('gives the results of RFC 7386', () => {
@@ -52,14 +47,7 @@ describe('merge patch', () => {
     assert.deepEqual(applyMergePatch(original, patch), modified)
   })
 
-  it('creates a three-way patch that removes only what was applied before', () => {
-    const last = { spec: { a: 1, b: 2 } }
-    const now = { spec: { a: 5 } }
-    const live = { spec: { a: 1, b: 2, other: 3 }, status: { x: 1 } }
-    assert.deepEqual(createThreeWayJsonMergePatch(last, now, live), { spec: { b: null, a: 5 } })
-  })
-
-  it('rejects what is not an object', () => {
+  it('refuses what is no object', () => {
     assert.throws(
       () => decodeMergePatch([]),
       error =>

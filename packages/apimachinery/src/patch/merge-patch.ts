@@ -1,5 +1,5 @@
 import { MachineryError } from '../errors.ts'
-import { getOwn, hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
+import { hasOwn, isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual, setMember } from '../json/value.ts'
 import { checkDepth } from './depth.ts'
 
@@ -83,55 +83,4 @@ export function createMergePatch(original: PlainObject, modified: PlainObject): 
   }
   for (const key of Object.keys(original)) if (!hasOwn(modified, key)) setMember(patch, key, null)
   return patch
-}
-
-/**
- * What `kubectl apply` sends for a kind without strategic merge: everything in `modified` that is missing or different in
- * `current`, and a removal for what `original` (the last applied configuration) had and `modified` no longer has.
- */
-export function createThreeWayJsonMergePatch(
-  original: PlainObject,
-  modified: PlainObject,
-  current: PlainObject,
-): PlainObject {
-  const changes = additions(createMergePatch(current, modified))
-  const deletions = removals(createMergePatch(original, modified))
-  if (hasConflict(changes, deletions)) {
-    throw new MachineryError('PatchConflict', 'the patch removes and sets the same field')
-  }
-  return applyMergePatch(deletions, changes) as PlainObject
-}
-
-function additions(patch: PlainObject): PlainObject {
-  const kept: PlainObject = {}
-  for (const key of Object.keys(patch)) {
-    const value = patch[key]
-    if (value === null) continue
-    if (isPlainObject(value) && Object.keys(value).length > 0) {
-      const inner = additions(value)
-      if (Object.keys(inner).length > 0) setMember(kept, key, inner)
-    } else {
-      setMember(kept, key, value)
-    }
-  }
-  return kept
-}
-
-function removals(patch: PlainObject): PlainObject {
-  const kept: PlainObject = {}
-  for (const key of Object.keys(patch)) {
-    const value = patch[key]
-    if (value === null) setMember(kept, key, null)
-    else if (isPlainObject(value)) {
-      const inner = removals(value)
-      if (Object.keys(inner).length > 0) setMember(kept, key, inner)
-    }
-  }
-  return kept
-}
-
-function hasConflict(left: unknown, right: unknown): boolean {
-  if (!isPlainObject(left)) return !deepEqual(left, right)
-  if (!isPlainObject(right)) return true
-  return Object.keys(left).some(key => hasOwn(right, key) && hasConflict(left[key], getOwn(right, key)))
 }

@@ -152,23 +152,3 @@ export function formatPath(steps: readonly (string | number)[]): string {
   for (const step of steps) path += typeof step === 'number' ? `[${step}]` : path === '' ? step : `.${step}`
   return path
 }
-
-/**
- * The text of a strict decoding error: `strict decoding error: unknown field "spec.foo", duplicate field "spec.bar"`.
- * Undefined when there is nothing to report.
- */
-export function strictDecodingError(
-  unknown: readonly string[],
-  duplicates: readonly string[],
-): string | undefined {
-  const parts = strictWarnings(unknown, duplicates)
-  return parts.length === 0 ? undefined : `strict decoding error: ${parts.join(', ')}`
-}
-
-/** The same as single texts, which is what a warning each carries when validation is `Warn`. */
-export function strictWarnings(unknown: readonly string[], duplicates: readonly string[]): string[] {
-  return [
-    ...unknown.map(path => `unknown field "${path}"`),
-    ...duplicates.map(path => `duplicate field "${path}"`),
-  ]
-}

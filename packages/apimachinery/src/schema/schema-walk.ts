@@ -19,12 +19,6 @@ export function propertySchema(schema: Schema | undefined, key: string): Schema 
   return properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
 }
 
-/** The schema of the values of a map; `undefined` when the node is no map or its values may be anything. */
-export function mapValueSchema(schema: Schema | undefined): Schema | undefined {
-  const values = schema?.additionalProperties
-  return typeof values === 'object' ? values : undefined
-}
-
 /** `io.k8s.api.core.v1.PodSpec` is `PodSpec`. */
 export function shortTypeName(schema: Schema | undefined): string {
   const name = schema?.name ?? ''

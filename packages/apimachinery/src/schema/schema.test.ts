@@ -5,7 +5,6 @@ import { formatFieldError } from '../field/error.ts'
 import { Path } from '../field/path.ts'
 import { readJson } from '../json/read-json.ts'
 import { compileSchema } from './compile.ts'
-import { strictDecodingError } from './prune.ts'
 import type { Schema } from './schema.ts'
 import type { ValidateOptions } from './validate.ts'
 
@@ -332,14 +331,6 @@ describe('prune', () => {
     const value = JSON.parse('{"spec":{"__proto__":{"x":1}}}') as { spec: object }
     assert.deepEqual(compileSchema(schema).prune(value, { resourceRoot: true }), ['spec.__proto__'])
     assert.deepEqual(Object.keys(value.spec), [])
-  })
-
-  it('words strict decoding errors with unknown fields first', () => {
-    assert.equal(strictDecodingError([], []), undefined)
-    assert.equal(
-      strictDecodingError(['spec.a'], ['spec.b']),
-      'strict decoding error: unknown field "spec.a", duplicate field "spec.b"',
-    )
   })
 })
 

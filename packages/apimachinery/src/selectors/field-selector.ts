@@ -63,11 +63,6 @@ export class FieldSelector {
   }
 }
 
-/** Exactly these values. */
-export function fieldSelectorFromFields(fields: Fields): FieldSelector {
-  return new FieldSelector(Object.entries(fields).map(([field, value]) => ({ field, operator: '=', value })))
-}
-
 /**
  * Parses `metadata.name=web,status.phase!=Running`; `\`, `,` and `=` in a value are escaped by `\`. Terms are sorted, so
  * that equal selectors have one text; a term without field and value is dropped.

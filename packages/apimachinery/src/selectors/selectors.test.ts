@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FieldSelector, fieldSelectorFromFields, parseFieldSelector } from './field-selector.ts'
+import { FieldSelector, parseFieldSelector } from './field-selector.ts'
 import {
   formatLabelSelector,
   labelSelectorAsSelector,
@@ -89,7 +89,7 @@ describe('label selectors', () => {
 
 describe('field selectors', () => {
   it('escape and unescape', () => {
-    const selector = fieldSelectorFromFields({ 'metadata.name': 'a,b=c\\' })
+    const selector = new FieldSelector([{ field: 'metadata.name', operator: '=', value: 'a,b=c\\' }])
     assert.equal(selector.toString(), 'metadata.name=a\\,b\\=c\\\\')
     assert.ok(parseFieldSelector(selector.toString()).matches({ 'metadata.name': 'a,b=c\\' }))
   })

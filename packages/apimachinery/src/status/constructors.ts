@@ -76,11 +76,6 @@ export function newApplyConflict(causes: readonly StatusCause[], message: string
   return failure({ code: 409, reason: 'Conflict', message, details: { causes } })
 }
 
-/** 410. Current servers answer {@link newResourceExpired}. */
-export function newGone(message: string): StatusError {
-  return failure({ code: 410, reason: 'Gone', message })
-}
-
 /** 410: the resourceVersion or continue token is too old. */
 export function newResourceExpired(message: string): StatusError {
   return failure({ code: 410, reason: 'Expired', message })
@@ -145,22 +140,7 @@ export function newRequestEntityTooLarge(message: string): StatusError {
   })
 }
 
-/** 500: try again. `operation` takes the place of the name in the details. */
-export function newServerTimeout(
-  resource: GroupResource,
-  operation: string,
-  retryAfterSeconds: number,
-): StatusError {
-  const what = `The ${operation} operation against ${formatGroupResource(resource)}`
-  return failure({
-    code: 500,
-    reason: 'ServerTimeout',
-    message: `${what} could not be completed at this time, please try again.`,
-    details: { ...resourceDetails(resource, operation), retryAfterSeconds },
-  })
-}
-
-/** 500: an internal error. */
+/** 500: something unexpected. */
 export function newInternalError(error: Error | string): StatusError {
   const message = textOf(error)
   return failure(

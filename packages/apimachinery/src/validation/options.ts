@@ -1,27 +1,12 @@
-/** Validation of request options and of managedFields entries. */
-import { type FieldError, forbidden, invalid, notSupported, required, tooLong } from '../field/error.ts'
-import { Path } from '../field/path.ts'
+/** Validation of field managers and managedFields. */
+import { type FieldError, invalid, tooLong } from '../field/error.ts'
+import type { Path } from '../field/path.ts'
 import { utf8Length } from '../go/chars.ts'
 import { isPrintableCharacter } from '../go/quote.ts'
 import type { DeepReadonly, ManagedFieldsEntry } from '../meta/meta.ts'
 
 export const fieldManagerMaxLength = 128
 const maxSubresourceNameLength = 256
-
-/** The options of create, update and patch, as far as they are validated. */
-export interface WriteOptions {
-  readonly fieldManager?: string
-  readonly dryRun?: readonly string[]
-  readonly fieldValidation?: string
-  /** Apply patches only. */
-  readonly force?: boolean
-}
-
-export interface DeleteOptionsToValidate {
-  readonly orphanDependents?: boolean
-  readonly propagationPolicy?: string
-  readonly dryRun?: readonly string[]
-}
 
 export function validateFieldManager(fieldManager: string, path: Path): FieldError[] {
   const errors: FieldError[] = []
@@ -35,51 +20,6 @@ export function validateFieldManager(fieldManager: string, path: Path): FieldErr
     position += utf8Length(char)
   }
   return errors
-}
-
-function validateDryRun(dryRun: readonly string[] = []): FieldError[] {
-  if (dryRun.every(value => value === 'All')) return []
-  return [notSupported(Path.of('dryRun'), dryRun, ['All'])]
-}
-
-const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
-
-/** For create and update. */
-export function validateWriteOptions(options: WriteOptions): FieldError[] {
-  const { fieldManager = '', dryRun, fieldValidation = '' } = options
-  const errors = validateFieldManager(fieldManager, Path.of('fieldManager'))
-  for (const error of validateDryRun(dryRun)) errors.push(error)
-  if (!fieldValidations.includes(fieldValidation)) {
-    errors.push(notSupported(Path.of('fieldValidation'), fieldValidation, fieldValidations))
-  }
-  return errors
-}
-
-export function validatePatchOptions(options: WriteOptions, isApply: boolean): FieldError[] {
-  const errors: FieldError[] = []
-  if (isApply && !options.fieldManager) {
-    errors.push(required(Path.of('fieldManager'), 'is required for apply patch'))
-  }
-  if (!isApply && options.force !== undefined) {
-    errors.push(forbidden(Path.of('force'), 'may not be specified for non-apply patch'))
-  }
-  return [...errors, ...validateWriteOptions(options)]
-}
-
-const propagationPolicies = ['Foreground', 'Background', 'Orphan']
-
-export function validateDeleteOptions(options: DeleteOptionsToValidate): FieldError[] {
-  const errors: FieldError[] = []
-  const { propagationPolicy, orphanDependents, dryRun } = options
-  const path = Path.of('propagationPolicy')
-  if (orphanDependents !== undefined && propagationPolicy !== undefined) {
-    const detail = 'orphanDependents and deletionPropagation cannot be both set'
-    errors.push(invalid(path, propagationPolicy, detail))
-  }
-  if (propagationPolicy !== undefined && !propagationPolicies.includes(propagationPolicy)) {
-    errors.push(notSupported(path, propagationPolicy, [...propagationPolicies, 'nil']))
-  }
-  return [...errors, ...validateDryRun(dryRun)]
 }
 
 export function validateManagedFields(

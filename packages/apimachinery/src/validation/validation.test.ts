@@ -13,41 +13,6 @@ import {
   validateObjectMeta,
   validateOwnerReferences,
 } from './object-meta.ts'
-import { validateDeleteOptions, validatePatchOptions, validateWriteOptions } from './options.ts'
-
-describe('options of requests', () => {
-  const texts = (errors: ReturnType<typeof validateWriteOptions>): string[] => errors.map(formatFieldError)
-
-  it('name what is allowed', () => {
-    assert.deepEqual(texts(validateWriteOptions({ fieldValidation: 'Sometimes', dryRun: ['All', 'None'] })), [
-      'dryRun: Unsupported value: ["All","None"]: supported values: "All"',
-      'fieldValidation: Unsupported value: "Sometimes": supported values: "", "Ignore", "Strict", "Warn"',
-    ])
-    assert.deepEqual(
-      validateWriteOptions({ fieldManager: 'kubectl', dryRun: ['All'], fieldValidation: 'Warn' }),
-      [],
-    )
-  })
-
-  it('of an apply need a manager, and only they may force', () => {
-    assert.deepEqual(texts(validatePatchOptions({}, true)), [
-      'fieldManager: Required value: is required for apply patch',
-    ])
-    assert.deepEqual(texts(validatePatchOptions({ force: false }, false)), [
-      'force: Forbidden: may not be specified for non-apply patch',
-    ])
-  })
-
-  it('of a delete say what happens to dependents once', () => {
-    assert.deepEqual(
-      texts(validateDeleteOptions({ orphanDependents: true, propagationPolicy: 'Sideways' })),
-      [
-        'propagationPolicy: Invalid value: "Sideways": orphanDependents and deletionPropagation cannot be both set',
-        'propagationPolicy: Unsupported value: "Sideways": supported values: "Foreground", "Background", "Orphan", "nil"',
-      ],
-    )
-  })
-})
 
 describe('metadata', () => {
   it('of a cluster-scoped object has no namespace', () => {

@@ -2,7 +2,7 @@ import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
 import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
 import { costLimits, type SchemaType, schemaType } from '@coxswain/cel'
-import { plain, struct, text } from '@coxswain/strategies/go-form'
+import { goValue } from '@coxswain/strategies/go-value'
 import { runRulesOf } from './rule-run.ts'
 import { type CompiledRule, compileRule, propertyType, RuleNode } from './rule-tree.ts'
 import { rulesKey } from './rules.ts'
@@ -196,17 +196,8 @@ function tooExpensive(what: string, cost: number, limit: number): string {
   return `${what} exceeds budget by factor of ${shown} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`
 }
 
-const ruleForm = struct({
-  Rule: text('rule'),
-  Message: text('message'),
-  MessageExpression: text('messageExpression'),
-  Reason: plain('reason'),
-  FieldPath: text('fieldPath'),
-  OptionalOldSelf: plain('optionalOldSelf'),
-})
-
 function printRule(rule: ValidationRule): field.Printed {
-  return field.Printed.inOrder(ruleForm({ ...rule }))
+  return field.Printed.inOrder(goValue('apiextensions.ValidationRule', rule))
 }
 
 /** Defaults must satisfy the rules too, as a new value and as an unchanged one. */

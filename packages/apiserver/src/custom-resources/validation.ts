@@ -3,7 +3,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Schema } from '@coxswain/apimachinery/schema'
 import { isDNS1035Label, isDNS1123Subdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
-import { flag, list, number, plain, pointer, struct, text } from '@coxswain/strategies/go-form'
+import { goValue } from '@coxswain/strategies/go-value'
 import { isProtectedGroup, validateApproval } from './approval.ts'
 import { isConditionTrue } from './conditions.ts'
 import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'
@@ -193,47 +193,12 @@ function* validateVersionList(spec: CrdSpec, shared: ReadonlySet<SharedMember>):
   }
 }
 
-const versionForm = struct({
-  Name: text('name'),
-  Served: flag('served'),
-  Storage: flag('storage'),
-  Deprecated: flag('deprecated'),
-  DeprecationWarning: plain('deprecationWarning'),
-  Schema: pointer('schema', struct({ OpenAPIV3Schema: plain('openAPIV3Schema') })),
-  Subresources: pointer(
-    'subresources',
-    struct({
-      Status: plain('status'),
-      Scale: pointer(
-        'scale',
-        struct({
-          SpecReplicasPath: text('specReplicasPath'),
-          StatusReplicasPath: text('statusReplicasPath'),
-          LabelSelectorPath: plain('labelSelectorPath'),
-        }),
-      ),
-    }),
-  ),
-  AdditionalPrinterColumns: list(
-    'additionalPrinterColumns',
-    struct({
-      Name: text('name'),
-      Type: text('type'),
-      Format: text('format'),
-      Description: text('description'),
-      Priority: number('priority'),
-      JSONPath: text('jsonPath'),
-    }),
-  ),
-  SelectableFields: list('selectableFields', struct({ JSONPath: text('jsonPath') })),
-})
-
-/** The versions as upstream prints them, without the members that all of them share. */
+/** The versions as upstream prints them, without what all of them share. */
 function printVersions(spec: CrdSpec, shared: ReadonlySet<SharedMember>): field.Printed {
   const printed = versionsOf(spec).map(version => {
     const own: JsonObject = { ...version }
     for (const member of shared) delete own[member]
-    return versionForm(own)
+    return goValue('apiextensions.CustomResourceDefinitionVersion', own)
   })
   return field.Printed.inOrder(printed)
 }

@@ -2,7 +2,7 @@ import { deepClone } from '@coxswain/apimachinery/json'
 import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { parseDuration } from '@coxswain/apimachinery/time'
 import { badConfiguration } from '../errors.ts'
-import { argsSchemas, configurationSchema } from './schema.ts'
+import { schemas } from '../gen/configuration-schemas.ts'
 import type { KubeSchedulerConfiguration, PluginConfig } from './types.ts'
 
 const group = 'kubescheduler.config.k8s.io'
@@ -20,7 +20,7 @@ interface Decoded {
  */
 export function decodeConfiguration(document: unknown): KubeSchedulerConfiguration {
   checkKind(document)
-  const { value, unknown } = decode(configurationSchema, document, message => message)
+  const { value, unknown } = decode(schemas[kind]!, document, message => message)
   const configuration = value as KubeSchedulerConfiguration
   checkDurations(configuration)
   const problems = unknown.map(path => `unknown field ${JSON.stringify(path)}`)
@@ -54,8 +54,8 @@ function decode(schema: Schema, source: unknown, explain: (message: string) => s
 /** Replaces raw arguments by decoded ones; returns the errors of strict decoding. */
 function decodeArgs(entry: PluginConfig, place: string): string[] {
   const { name, args = {} } = entry
-  const schema = argsSchemas[name]
-  if (!schema) return [] // a custom plug-in, which decodes its arguments itself
+  const schema = schemas[`${name}Args`]
+  if (!schema) return [] // an out-of-tree plug-in, which decodes its own arguments
   const explain = (message: string) => `${place}decoding args for plugin ${name}: ${message}`
   const { value, unknown } = decode(schema, args, explain)
   const { apiVersion = version, kind: found = `${name}Args` } = value as {

@@ -32,7 +32,12 @@ describe('a scheduler configuration', () => {
     assert.ok(!points?.preScore.includes('NodeAffinity'))
   })
 
-  it('is rejected if it is of another kind', () => {
+  it('defaults strings that are empty or missing in leader election, as upstream does', () => {
+    for (const election of ['{}', '{leaderElect: true}', '{resourceLock: ""}'])
+      assert.doesNotThrow(() => read(`leaderElection: ${election}`), election)
+  })
+
+  it('is refused when it is something else', () => {
     for (const document of [
       undefined,
       { kind: 'Pod', apiVersion: 'v1' },

@@ -49,7 +49,8 @@ export function validateConfiguration(configuration: KubeSchedulerConfiguration)
 }
 
 function validateLeaderElection(election: LeaderElectionConfiguration): FieldError[] {
-  const { leaderElect = true, resourceLock = 'leases' } = election
+  const { leaderElect = true } = election
+  const resourceLock = election.resourceLock || 'leases'
   if (!leaderElect) return []
   const path = Path.of('leaderElection')
   const errors: FieldError[] = []

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { findProblems } from '../test-support/find-problems.ts'
-import { mutatingAdmissionPolicyStrategy, validatingAdmissionPolicyStrategy } from './policy.ts'
-import { validatingAdmissionPolicyBindingStrategy } from './policy-binding.ts'
-import { validatingWebhookConfigurationStrategy } from './webhook-configuration.ts'
+import { mutatingAdmissionPolicyStrategy } from './mutating-admission-policy.ts'
+import { validatingAdmissionPolicyStrategy } from './validating-admission-policy.ts'
+import { validatingAdmissionPolicyBindingStrategy } from './validating-admission-policy-binding.ts'
+import { validatingWebhookConfigurationStrategy } from './validating-webhook-configuration.ts'
 
 const metadata = { name: 'a' }
 const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['deployments'] }

@@ -37,7 +37,7 @@ export function* validateMatchConditions(
   }
 }
 
-/** Conditions that have not changed are not looked at again: rules may have become stricter since. */
+/** Conditions that have not changed are not validated again: the rules may be stricter now. */
 export function haveSameConditions(
   objects: readonly Decoded<ValidatingWebhook>[],
   old: readonly Decoded<ValidatingWebhook>[],

@@ -2,7 +2,6 @@ import type {
   MutatingAdmissionPolicyBinding,
   ParamRef,
   ValidatingAdmissionPolicyBinding,
-  ValidatingAdmissionPolicyBindingSpec,
 } from '@coxswain/api/admissionregistration/v1'
 import * as field from '@coxswain/apimachinery/field'
 import type { LabelSelector } from '@coxswain/apimachinery/meta'
@@ -12,21 +11,15 @@ import {
   validateLabelSelector,
 } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
-import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { childOf } from '../shared/members.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
-import {
-  defaultMatchResources,
-  validateMatchResources,
-  validateMutatingOperations,
-  warnAboutReservedName,
-} from './rules.ts'
+import { defaultMatchResources, validateMatchResources, warnAboutReservedName } from './rules.ts'
 
-const actions = ['Audit', 'Deny', 'Warn']
-
-const common: Strategy<ValidatingAdmissionPolicyBinding> & Strategy<MutatingAdmissionPolicyBinding> = {
+/** What both kinds of binding have in common. */
+export const policyBindingStrategy: Strategy<ValidatingAdmissionPolicyBinding> &
+  Strategy<MutatingAdmissionPolicyBinding> = {
   generation: true,
   unconditionalUpdate: false,
   plainFinalizers: true,
@@ -35,22 +28,7 @@ const common: Strategy<ValidatingAdmissionPolicyBinding> & Strategy<MutatingAdmi
   cells: printBinding,
 }
 
-export const validatingAdmissionPolicyBindingStrategy: Strategy =
-  defineStrategy<ValidatingAdmissionPolicyBinding>({
-    ...common,
-    validate: object => [...validateBinding(object), ...validateActions(object.spec ?? {})],
-  })
-
-export const mutatingAdmissionPolicyBindingStrategy: Strategy =
-  defineStrategy<MutatingAdmissionPolicyBinding>({
-    ...common,
-    validate: object => [
-      ...validateBinding(object),
-      ...validateMutatingOperations(object.spec?.matchResources, field.Path.of('spec', 'matchResources')),
-    ],
-  })
-
-function* validateBinding(object: Decoded<ValidatingAdmissionPolicyBinding>): Findings {
+export function* validateBinding(object: Decoded<ValidatingAdmissionPolicyBinding>): Findings {
   const { policyName, paramRef, matchResources } = object.spec ?? {}
   const path = field.Path.of('spec')
   const name = policyName ?? ''
@@ -78,24 +56,6 @@ function* validateParamRef(ref: Decoded<ParamRef>, path: field.Path): Findings {
   const at = path.child('parameterNotFoundAction')
   if (action === '') yield field.required(at)
   else if (action !== 'Deny' && action !== 'Allow') yield field.notSupported(at, action, ['Deny', 'Allow'])
-}
-
-function* validateActions(spec: Decoded<ValidatingAdmissionPolicyBindingSpec>): Findings {
-  const path = field.Path.of('spec', 'validationActions')
-  const found = spec.validationActions ?? []
-  const seen = new Set<string>()
-  for (const [index, action] of found.entries()) {
-    if (!actions.includes(action)) yield field.notSupported(path.index(index), action, actions)
-    if (seen.has(action)) yield field.duplicate(path.index(index), action)
-    seen.add(action)
-  }
-  if (seen.has('Deny') && seen.has('Warn'))
-    yield field.invalid(
-      path,
-      found,
-      'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
-    )
-  if (seen.size === 0) yield field.required(path, 'at least one validation action is required')
 }
 
 function printBinding(object: Decoded<ValidatingAdmissionPolicyBinding>, now: number): TableCells {

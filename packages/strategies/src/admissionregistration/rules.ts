@@ -10,7 +10,7 @@ import type { Decoded } from '../decoded.ts'
 import { type Findings, invalidBecause } from '../shared/reading.ts'
 
 const operations = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE']
-/** What a mutating policy can be about. */
+/** The operations that a mutating policy can match. */
 const mutatingOperations = ['*', 'CONNECT', 'CREATE', 'UPDATE']
 const scopes = ['*', 'Cluster', 'Namespaced']
 
@@ -54,7 +54,7 @@ function* validateRule(rule: Decoded<RuleWithOperations>, path: field.Path): Fin
     yield field.notSupported(path.child('scope'), scope, scopes)
 }
 
-/** Resources are `name`, `name/subresource` or either with a wildcard; what a wildcard covers is not said again. */
+/** Resources are `name`, `name/subresource` or either with a wildcard; nothing may be listed that a wildcard covers. */
 function* validateResources(resources: readonly string[], path: field.Path): Findings {
   if (resources.length === 0) yield field.required(path)
   const wholeResources = new Set<string>()
@@ -90,7 +90,7 @@ function* validateResources(resources: readonly string[], path: field.Path): Fin
     )
 }
 
-/** A `MatchResources` says what a policy or a binding is about. */
+/** A `MatchResources` selects the requests that a policy or binding applies to. */
 export function defaultMatchResources(match: Decoded<MatchResources> | null | undefined): void {
   if (!match) return
   match.namespaceSelector ??= {}

@@ -14,7 +14,7 @@ describe('apiServiceStrategy', () => {
     ])
   })
 
-  it('wants no bundle where there is nobody to call', () => {
+  it('takes no CA bundle without a service', () => {
     const object = { metadata: { name: 'v1.x.example.com' }, spec: { ...spec, caBundle: 'eHl6' } }
     assert.deepEqual(findProblems(apiServiceStrategy, object), [
       'spec.caBundle: Invalid value: "3 bytes": local APIServices may not have a caBundle',

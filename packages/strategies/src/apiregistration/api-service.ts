@@ -48,7 +48,7 @@ export const apiServiceStrategy: Strategy = defineStrategy<APIService>({
   }),
 })
 
-/** What this server serves itself is there. */
+/** A local APIService is always available. */
 export function localStatus(now: number): Decoded<APIServiceStatus> {
   return {
     conditions: [

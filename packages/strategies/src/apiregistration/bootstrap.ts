@@ -1,7 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { localStatus } from './api-service.ts'
 
-/** How much a group and a version count, for what this server serves itself: `GROUP/VERSION`, or `VERSION` for the core. */
+/** Priorities of the built-in groups and versions, by `GROUP/VERSION`, or `VERSION` for the core group. */
 const priorities: Readonly<Record<string, readonly [group: number, version: number]>> = {
   v1: [18000, 1],
   'apps/v1': [17800, 15],

@@ -27,7 +27,7 @@ import {
 const specPath = field.Path.of('spec')
 const templatePath = field.Path.of('spec', 'template')
 
-/** A relic that the kind still carries: how often its template has changed. */
+/** Deprecated: the number of changes of the template. */
 const templateGeneration = 'deprecated.daemonset.template.generation'
 
 const generationOf = (text: unknown): bigint => parseInt64(String(text)) ?? 0n

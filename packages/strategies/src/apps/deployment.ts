@@ -48,7 +48,7 @@ export const deploymentStrategy: Strategy = defineStrategy<Deployment>({
     }
     defaultTemplate(spec)
   },
-  /** Annotations tell the controller things too, so a change of them counts as one of the wishes. */
+  /** The controller reads annotations too, so a change of them increments the generation. */
   prepareForUpdate(object, old) {
     const metadata = object.metadata
     const before = old.metadata

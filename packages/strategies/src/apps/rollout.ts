@@ -7,6 +7,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { type IntOrString, intValue } from '@coxswain/apimachinery/intstr'
 import { isValidPercent } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 
 const percentOf = (value: IntOrString): number | undefined =>
@@ -32,22 +33,6 @@ export function* validateAtMostAll(value: IntOrString | undefined, path: field.P
     yield field.invalid(path, value, 'must not be greater than 100%')
 }
 
-/** As Go prints the type that both kinds of strategy have. */
-const printStrategy = (
-  strategy:
-    | Decoded<DeploymentStrategy>
-    | Decoded<DaemonSetUpdateStrategy>
-    | Decoded<StatefulSetUpdateStrategy>,
-): field.Printed => {
-  const rolling = strategy.rollingUpdate
-  const shown = rolling
-    ? Object.fromEntries(
-        Object.entries(rolling).map(([key, value]) => [key.charAt(0).toUpperCase() + key.slice(1), value]),
-      )
-    : null
-  return printed({ Type: strategy.type ?? '', RollingUpdate: shown })
-}
-
 export function* validateDeploymentStrategy(
   strategy: Decoded<DeploymentStrategy>,
   path: field.Path,
@@ -59,7 +44,10 @@ export function* validateDeploymentStrategy(
     return
   }
   if (strategy.type !== 'RollingUpdate') {
-    yield field.notSupported(path, printStrategy(strategy), ['Recreate', 'RollingUpdate'])
+    yield field.notSupported(path, printed(goValue('apps.DeploymentStrategy', strategy)), [
+      'Recreate',
+      'RollingUpdate',
+    ])
     return
   }
   const { maxUnavailable, maxSurge } = strategy.rollingUpdate ?? {}
@@ -78,7 +66,10 @@ export function* validateDaemonSetStrategy(
 ): Findings {
   if (strategy.type === 'OnDelete') return
   if (strategy.type !== 'RollingUpdate') {
-    yield field.notSupported(path, printStrategy(strategy), ['RollingUpdate', 'OnDelete'])
+    yield field.notSupported(path, printed(goValue('apps.DaemonSetUpdateStrategy', strategy)), [
+      'RollingUpdate',
+      'OnDelete',
+    ])
     return
   }
   const at = path.child('rollingUpdate')
@@ -108,10 +99,7 @@ export function* validateStatefulSetStrategy(
   if ((strategy.type ?? '') === '') yield field.required(path)
   else if (strategy.type === 'OnDelete') {
     if (rolling) {
-      const shown = printed({
-        Partition: rolling.partition ?? 0,
-        MaxUnavailable: rolling.maxUnavailable ?? null,
-      })
+      const shown = printed(goValue('apps.RollingUpdateStatefulSetStrategy', rolling))
       yield field.invalid(at, shown, "only allowed for updateStrategy 'RollingUpdate'")
     }
   } else if (strategy.type === 'RollingUpdate') {
@@ -125,6 +113,7 @@ export function* validateStatefulSetStrategy(
       yield field.invalid(at.child('maxUnavailable'), rolling.maxUnavailable, 'cannot be 0')
     yield* validateAtMostAll(rolling.maxUnavailable, at.child('maxUnavailable'))
   } else {
-    yield field.invalid(path, printStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'")
+    const shown = printed(goValue('apps.StatefulSetUpdateStrategy', strategy))
+    yield field.invalid(path, shown, "must be 'RollingUpdate' or 'OnDelete'")
   }
 }

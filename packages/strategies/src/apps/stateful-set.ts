@@ -65,7 +65,7 @@ export const statefulSetStrategy: Strategy = defineStrategy<StatefulSet>({
     }
     defaultTemplate(spec)
   },
-  /** How many pods may be away at once is not for this release to decide. */
+  /** `maxUnavailable` is behind a feature gate that is off in this release. */
   prepareForCreate: object => dropMaxUnavailable(specOf(object)),
   prepareForUpdate(object, old) {
     if (specOf(old).updateStrategy?.rollingUpdate?.maxUnavailable === undefined)
@@ -139,7 +139,7 @@ function* validateStatefulSet(spec: Decoded<StatefulSetSpec>): Findings {
   yield* validateEndless(template, 'StatefulSet', templatePath)
 }
 
-/** The template as its pods will be: with a volume for every claim, and a host name of the set's own. */
+/** The template as its Pods will be: with a volume for every claim template, and the host name of the Pod. */
 function withClaims(
   spec: Decoded<StatefulSetSpec>,
   template: Decoded<PodTemplateSpec>,
@@ -155,7 +155,7 @@ function withClaims(
   return { ...template, spec: podSpec }
 }
 
-/** What cannot change later, and so is judged once. */
+/** Rules for fields that are immutable, so they are validated only on create. */
 function* validateFixed(spec: Decoded<StatefulSetSpec>): Findings {
   for (const [index, claim] of (spec.volumeClaimTemplates ?? []).entries()) {
     const at = specPath.child('volumeClaimTemplates').index(index).child('spec')

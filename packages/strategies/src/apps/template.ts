@@ -8,7 +8,7 @@ import { validatePodTemplate } from '../core/pod/validation/pod-spec.ts'
 import type { Decoded } from '../decoded.ts'
 import { type Findings, numberOf, printed, validateNonnegative } from '../shared/reading.ts'
 
-/** The selector of a workload; undefined when it makes no sense. An absent one selects nothing. */
+/** The selector of a workload; undefined when it is invalid. An absent one selects nothing. */
 export function selectorOf(spec: Decoded<ReplicaSetSpec>): Selector | undefined {
   if (!spec.selector) return Selector.nothing
   try {
@@ -33,7 +33,7 @@ export function* validateSelector(spec: Decoded<ReplicaSetSpec>, kind: string, p
     yield field.invalid(at, printed(spec.selector), `empty selector is invalid for ${kind}`)
 }
 
-/** Pods that the workload makes have to be pods that it finds again. `path` is the template's. */
+/** The selector must match the labels of the template. `path` is the template's. */
 export function* validateSelected(
   template: Decoded<PodTemplateSpec>,
   selector: Selector,
@@ -47,7 +47,7 @@ export function* validateSelected(
   }
 }
 
-/** Pods that run for ever. `kind` is the workload's, in errors. */
+/** The template of Pods that are always restarted. `kind` is the workload's, in errors. */
 export function* validateEndless(
   template: Decoded<PodTemplateSpec>,
   kind: string,
@@ -117,7 +117,7 @@ interface WithCollisions {
   readonly collisionCount?: number
 }
 
-/** How often names have collided only grows. */
+/** The collision count cannot decrease. */
 export function* validateCollisions(status: WithCollisions, old: WithCollisions): Findings {
   if (old.collisionCount === undefined) return
   const count = numberOf(status.collisionCount)

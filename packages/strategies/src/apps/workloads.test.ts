@@ -57,6 +57,13 @@ describe('a deployment', () => {
     ])
   })
 
+  it('prints its strategy with the zero values of Go', () => {
+    const strategy = { type: 'Slow', rollingUpdate: { maxSurge: 1 } }
+    assert.deepEqual(problemsOf(deploymentStrategy, { ...spec(), strategy }), [
+      'spec.strategy: Unsupported value: {"Type":"Slow","RollingUpdate":{"MaxUnavailable":0,"MaxSurge":1}}: supported values: "Recreate", "RollingUpdate"',
+    ])
+  })
+
   it('keeps its selector', () => {
     const other = { selector: { matchLabels: { app: 'b' } }, template: template({ app: 'b' }) }
     assert.deepEqual(problemsOf(deploymentStrategy, other, spec()), [

@@ -1,62 +1,45 @@
-import { isObject, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
-import { list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
-import { listOf } from '../shared/reading.ts'
+import { decodeBuiltin } from '@coxswain/api'
+import type { HorizontalPodAutoscalerBehavior } from '@coxswain/api/autoscaling/v2'
+import { isMachineryError } from '@coxswain/apimachinery/errors'
+import { isObject, writeJson } from '@coxswain/apimachinery/json'
+import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 
-const rules = struct({
-  StabilizationWindowSeconds: plain('stabilizationWindowSeconds'),
-  SelectPolicy: plain('selectPolicy'),
-  Policies: list(
-    'policies',
-    struct({ Type: text('type'), Value: number('value'), PeriodSeconds: number('periodSeconds') }),
-  ),
-  Tolerance: plain('tolerance'),
-})
-const behaviorForm = struct({ ScaleUp: pointer('scaleUp', rules), ScaleDown: pointer('scaleDown', rules) })
+type Behavior = Decoded<HorizontalPodAutoscalerBehavior>
 
 /** The annotation holds upstream's internal type, with Go's names. */
-export function behaviorToText(behavior: JsonObject): string {
-  return writeJson(behaviorForm(behavior))
+export function behaviorToText(behavior: Behavior): string {
+  return writeJson(goValue('autoscaling.HorizontalPodAutoscalerBehavior', behavior))
 }
 
-/** Reads names in any case, as Go does; undefined when the text is no behavior. */
-export function behaviorFromText(annotation: string | undefined): JsonObject | undefined {
+const kind = { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscalerBehavior' }
+
+/** Reads names in any case, as Go does; undefined when the text is not a behavior. */
+export function behaviorFromText(annotation: string | undefined): Behavior | undefined {
   if (!annotation) return undefined
   try {
-    const value = lowerNames(JSON.parse(annotation))
-    if (!isObject(value)) return undefined
-    const behavior: JsonObject = {}
-    for (const name of ['scaleUp', 'scaleDown']) {
-      const found = value[name.toLowerCase()]
-      if (isObject(found)) behavior[name] = readRules(found)
-    }
-    return Object.keys(behavior).length > 0 ? behavior : undefined
-  } catch {
-    return undefined
+    const behavior: Behavior = decodeBuiltin(kind, withJsonNames(JSON.parse(annotation))).object
+    return behavior.scaleUp || behavior.scaleDown ? behavior : undefined
+  } catch (error) {
+    if (error instanceof SyntaxError || isMachineryError(error)) return undefined
+    throw error
   }
 }
 
-function readRules(source: JsonObject): JsonObject {
-  const found: JsonObject = {}
-  const take = (name: string, value: unknown) => {
-    if (value !== undefined && value !== null) found[name] = value
-  }
-  take('stabilizationWindowSeconds', source.stabilizationwindowseconds)
-  take('selectPolicy', source.selectpolicy)
-  if (Array.isArray(source.policies)) {
-    found.policies = listOf(source.policies).map(policy => ({
-      type: policy.type ?? '',
-      value: policy.value ?? 0,
-      periodSeconds: policy.periodseconds ?? 0,
-    }))
-  }
-  take('tolerance', source.tolerance)
-  return found
-}
+const jsonNames = new Map(
+  [
+    ...['scaleUp', 'scaleDown', 'stabilizationWindowSeconds', 'selectPolicy', 'policies', 'tolerance'],
+    ...['type', 'value', 'periodSeconds'],
+  ].map(name => [name.toLowerCase(), name]),
+)
 
-function lowerNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(lowerNames)
+function withJsonNames(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withJsonNames)
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name.toLowerCase(), lowerNames(item)]),
+    Object.entries(value).map(([name, item]) => [
+      jsonNames.get(name.toLowerCase()) ?? name,
+      withJsonNames(item),
+    ]),
   )
 }

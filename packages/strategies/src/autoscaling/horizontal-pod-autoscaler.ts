@@ -9,13 +9,21 @@ import { numberOf, validateNonnegative } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { printMetrics } from './metric-cells.ts'
 import { validateSpec } from './validation.ts'
-import { convertAutoscaler, defaultUtilization, dropAnnotations, isV1, toV1, toV2 } from './versions.ts'
+import {
+  type AutoscalerV2,
+  convertAutoscaler,
+  defaultUtilization,
+  dropAnnotations,
+  isV1,
+  toV1,
+  toV2,
+} from './versions.ts'
 
 /** Validation and defaults work on version 2, which knows everything; version 1 is converted there and back. */
 export const horizontalPodAutoscalerStrategy: Strategy = defineStrategy<HorizontalPodAutoscaler>({
   convert: (object, apiVersion) => {
     const converted = convertAutoscaler(object, apiVersion)
-    if (converted !== object && !isV1(converted)) setDefaults(converted as Autoscaler)
+    if (converted !== object && !isV1(converted)) setDefaults(converted)
     return converted
   },
   default(object) {
@@ -61,17 +69,15 @@ export const horizontalPodAutoscalerStrategy: Strategy = defineStrategy<Horizont
   },
 })
 
-type Autoscaler = Decoded<HorizontalPodAutoscaler>
-
 /** An autoscaler of either version as one of version 2. */
-const inV2 = (object: Autoscaler): Autoscaler => (isV1(object) ? (toV2(object) as Autoscaler) : object)
+const inV2 = (object: AutoscalerV2): AutoscalerV2 => (isV1(object) ? toV2(object) : object)
 
-function dropAnnotationsOfV2(object: Autoscaler): void {
+function dropAnnotationsOfV2(object: AutoscalerV2): void {
   if (!isV1(object)) dropAnnotations(object)
 }
 
 /** Changes an object of either version as one of version 2. */
-function change(object: Autoscaler, apply: (autoscaler: Autoscaler) => void): void {
+function change(object: AutoscalerV2, apply: (autoscaler: AutoscalerV2) => void): void {
   if (!isV1(object)) {
     apply(object)
     return
@@ -79,7 +85,7 @@ function change(object: Autoscaler, apply: (autoscaler: Autoscaler) => void): vo
   const autoscaler = inV2(object)
   apply(autoscaler)
   const changed = toV1(autoscaler)
-  for (const name of Object.keys(object)) delete object[name as keyof Autoscaler]
+  for (const name of Object.keys(object)) delete object[name as keyof AutoscalerV2]
   Object.assign(object, changed)
 }
 
@@ -96,7 +102,7 @@ const scaleDownDefaults: Decoded<HPAScalingRules> = {
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 }
 
-function setDefaults(object: Autoscaler): void {
+function setDefaults(object: AutoscalerV2): void {
   const spec = childOf(object, 'spec')
   spec.minReplicas ??= 1
   if ((spec.metrics ?? []).length === 0) {

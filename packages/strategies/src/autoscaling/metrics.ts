@@ -1,191 +1,194 @@
-import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type * as v1 from '@coxswain/api/autoscaling/v1'
+import type * as v2 from '@coxswain/api/autoscaling/v2'
 import { parseQuantity } from '@coxswain/apimachinery/quantity'
-import { objectOf, textOf } from '../shared/reading.ts'
+import type { Decoded } from '../decoded.ts'
 
-/** Leaves out what is not there; members keep the order in which upstream's types have them. */
-function compact(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+/** The same members without those that are undefined; the others keep their order, which is upstream's. */
+function compact<T extends object>(members: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
 const zero = '0'
-const isZero = (quantity: unknown): boolean => parseQuantity(textOf(quantity) || zero).isZero
 
-const referenceOf = (value: unknown): JsonObject => {
-  const { kind = '', name = '', apiVersion } = objectOf(value)
-  return compact({ kind, name, apiVersion: apiVersion || undefined })
-}
+type Reference = Decoded<v2.CrossVersionObjectReference>
 
-type Part = (source: JsonObject) => JsonObject
+const referenceOf = ({ kind = '', name = '', apiVersion }: Reference = {}): Reference =>
+  compact<Reference>({ kind, name, apiVersion: apiVersion || undefined })
 
-function convertParts(metric: JsonObject, parts: Readonly<Record<string, Part>>): JsonObject {
-  const converted: JsonObject = { type: metric.type ?? '' }
-  for (const [name, part] of Object.entries(parts)) {
-    const source = metric[name]
-    if (isObject(source)) converted[name] = part(source)
-  }
-  return converted
-}
+type Identifier = Decoded<v2.MetricIdentifier>
+
+const identifierOf = (name: string | undefined, selector: Identifier['selector']): Identifier =>
+  compact<Identifier>({ name: name ?? '', selector })
+
+type Target = Decoded<v2.MetricTarget>
+type Value = Decoded<v2.MetricValueStatus>
 
 /** A metric of version 2 as version 1 writes it into its annotation. */
-export function metricToV1(metric: JsonObject): JsonObject {
-  return convertParts(metric, {
-    object: source => {
-      const target = objectOf(source.target)
-      const { name = '', selector } = objectOf(source.metric)
-      return compact({
-        target: referenceOf(source.describedObject),
-        metricName: name,
-        targetValue: target.value ?? zero,
-        selector,
-        averageValue: target.averageValue,
-      })
-    },
-    pods: source => {
-      const { name = '', selector } = objectOf(source.metric)
-      const targetAverageValue = objectOf(source.target).averageValue ?? zero
-      return compact({ metricName: name, targetAverageValue, selector })
-    },
-    resource: source => {
-      const target = objectOf(source.target)
-      return compact({
-        name: source.name ?? '',
-        targetAverageUtilization: target.averageUtilization,
-        targetAverageValue: target.averageValue,
-      })
-    },
-    containerResource: source => {
-      const target = objectOf(source.target)
-      return compact({
-        name: source.name ?? '',
-        targetAverageUtilization: target.averageUtilization,
-        targetAverageValue: target.averageValue,
-        container: source.container ?? '',
-      })
-    },
-    external: source => {
-      const target = objectOf(source.target)
-      const { name = '', selector } = objectOf(source.metric)
-      return compact({
-        metricName: name,
-        metricSelector: selector,
-        targetValue: target.value,
-        targetAverageValue: target.averageValue,
-      })
-    },
-  })
-}
-
-export function metricFromV1(metric: JsonObject): JsonObject {
-  const ofResource: Part = source => ({
-    name: source.name ?? '',
-    target: compact({
-      type: source.targetAverageUtilization === undefined ? 'AverageValue' : 'Utilization',
-      averageValue: source.targetAverageValue,
-      averageUtilization: source.targetAverageUtilization,
-    }),
-  })
-  return convertParts(metric, {
-    object: source => {
-      const value = source.targetValue ?? zero
-      const isAverage = source.averageValue !== undefined
-      return {
-        describedObject: referenceOf(source.target),
-        metric: compact({ name: source.metricName ?? '', selector: source.selector }),
-        target: compact({
-          type: isAverage ? 'AverageValue' : 'Value',
-          value: isAverage && isZero(value) ? undefined : value,
-          averageValue: source.averageValue,
-        }),
-      }
-    },
-    pods: source => ({
-      metric: compact({ name: source.metricName ?? '', selector: source.selector }),
-      target: { type: 'AverageValue', averageValue: source.targetAverageValue ?? zero },
-    }),
-    resource: ofResource,
-    containerResource: source => ({ ...ofResource(source), container: source.container ?? '' }),
-    external: source => ({
-      metric: compact({ name: source.metricName ?? '', selector: source.metricSelector }),
-      target: compact({
-        type: source.targetValue === undefined ? 'AverageValue' : 'Value',
-        value: source.targetValue,
-        averageValue: source.targetAverageValue,
+export function metricToV1(metric: Decoded<v2.MetricSpec>): Decoded<v1.MetricSpec> {
+  const { type = '', object, pods, resource, containerResource, external } = metric
+  return compact<Decoded<v1.MetricSpec>>({
+    type,
+    object:
+      object &&
+      compact<Decoded<v1.ObjectMetricSource>>({
+        target: referenceOf(object.describedObject),
+        metricName: object.metric?.name ?? '',
+        targetValue: object.target?.value ?? zero,
+        selector: object.metric?.selector,
+        averageValue: object.target?.averageValue,
       }),
-    }),
+    pods:
+      pods &&
+      compact<Decoded<v1.PodsMetricSource>>({
+        metricName: pods.metric?.name ?? '',
+        targetAverageValue: pods.target?.averageValue ?? zero,
+        selector: pods.metric?.selector,
+      }),
+    resource: resource && resourceToV1(resource),
+    containerResource: containerResource && {
+      ...resourceToV1(containerResource),
+      container: containerResource.container ?? '',
+    },
+    external:
+      external &&
+      compact<Decoded<v1.ExternalMetricSource>>({
+        metricName: external.metric?.name ?? '',
+        metricSelector: external.metric?.selector,
+        targetValue: external.target?.value,
+        targetAverageValue: external.target?.averageValue,
+      }),
   })
 }
 
-export function metricStatusToV1(metric: JsonObject): JsonObject {
-  return convertParts(metric, {
-    object: source => {
-      const current = objectOf(source.current)
-      const { name = '', selector } = objectOf(source.metric)
-      return compact({
-        target: referenceOf(source.describedObject),
-        metricName: name,
-        currentValue: current.value ?? zero,
-        selector,
-        averageValue: current.averageValue,
-      })
+const resourceToV1 = ({ name = '', target }: Decoded<v2.ResourceMetricSource>) =>
+  compact<Decoded<v1.ResourceMetricSource>>({
+    name,
+    targetAverageUtilization: target?.averageUtilization,
+    targetAverageValue: target?.averageValue,
+  })
+
+export function metricFromV1(metric: Decoded<v1.MetricSpec>): Decoded<v2.MetricSpec> {
+  const { type = '', object, pods, resource, containerResource, external } = metric
+  return compact<Decoded<v2.MetricSpec>>({
+    type,
+    object: object && {
+      describedObject: referenceOf(object.target),
+      metric: identifierOf(object.metricName, object.selector),
+      target: objectTargetFromV1(object),
     },
-    pods: source => {
-      const { name = '', selector } = objectOf(source.metric)
-      const currentAverageValue = objectOf(source.current).averageValue ?? zero
-      return compact({ metricName: name, currentAverageValue, selector })
+    pods: pods && {
+      metric: identifierOf(pods.metricName, pods.selector),
+      target: { type: 'AverageValue', averageValue: pods.targetAverageValue ?? zero },
     },
-    resource: source => {
-      const current = objectOf(source.current)
-      return compact({
-        name: source.name ?? '',
-        currentAverageUtilization: current.averageUtilization,
-        currentAverageValue: current.averageValue ?? zero,
-      })
+    resource: resource && resourceFromV1(resource),
+    containerResource: containerResource && {
+      ...resourceFromV1(containerResource),
+      container: containerResource.container ?? '',
     },
-    containerResource: source => {
-      const current = objectOf(source.current)
-      return compact({
-        name: source.name ?? '',
-        currentAverageUtilization: current.averageUtilization,
-        currentAverageValue: current.averageValue ?? zero,
-        container: source.container ?? '',
-      })
-    },
-    external: source => {
-      const current = objectOf(source.current)
-      const { name = '', selector } = objectOf(source.metric)
-      return compact({
-        metricName: name,
-        metricSelector: selector,
-        currentValue: current.value ?? zero,
-        currentAverageValue: current.averageValue,
-      })
+    external: external && {
+      metric: identifierOf(external.metricName, external.metricSelector),
+      target: compact<Target>({
+        type: external.targetValue === undefined ? 'AverageValue' : 'Value',
+        value: external.targetValue,
+        averageValue: external.targetAverageValue,
+      }),
     },
   })
 }
 
-export function metricStatusFromV1(metric: JsonObject): JsonObject {
-  const ofResource: Part = source => ({
-    name: source.name ?? '',
-    current: compact({
-      averageValue: source.currentAverageValue ?? zero,
-      averageUtilization: source.currentAverageUtilization,
-    }),
-  })
-  return convertParts(metric, {
-    object: source => ({
-      metric: compact({ name: source.metricName ?? '', selector: source.selector }),
-      current: compact({ value: source.currentValue ?? zero, averageValue: source.averageValue }),
-      describedObject: referenceOf(source.target),
-    }),
-    pods: source => ({
-      metric: compact({ name: source.metricName ?? '', selector: source.selector }),
-      current: { averageValue: source.currentAverageValue ?? zero },
-    }),
-    resource: ofResource,
-    containerResource: source => ({ ...ofResource(source), container: source.container ?? '' }),
-    external: source => ({
-      metric: compact({ name: source.metricName ?? '', selector: source.metricSelector }),
-      current: compact({ value: source.currentValue ?? zero, averageValue: source.currentAverageValue }),
-    }),
+function objectTargetFromV1({ targetValue = zero, averageValue }: Decoded<v1.ObjectMetricSource>): Target {
+  const isAverage = averageValue !== undefined
+  return compact<Target>({
+    type: isAverage ? 'AverageValue' : 'Value',
+    value: isAverage && parseQuantity(targetValue).isZero ? undefined : targetValue,
+    averageValue,
   })
 }
+
+const resourceFromV1 = (source: Decoded<v1.ResourceMetricSource>) => ({
+  name: source.name ?? '',
+  target: compact<Target>({
+    type: source.targetAverageUtilization === undefined ? 'AverageValue' : 'Utilization',
+    averageValue: source.targetAverageValue,
+    averageUtilization: source.targetAverageUtilization,
+  }),
+})
+
+export function metricStatusToV1(metric: Decoded<v2.MetricStatus>): Decoded<v1.MetricStatus> {
+  const { type = '', object, pods, resource, containerResource, external } = metric
+  return compact<Decoded<v1.MetricStatus>>({
+    type,
+    object:
+      object &&
+      compact<Decoded<v1.ObjectMetricStatus>>({
+        target: referenceOf(object.describedObject),
+        metricName: object.metric?.name ?? '',
+        currentValue: object.current?.value ?? zero,
+        selector: object.metric?.selector,
+        averageValue: object.current?.averageValue,
+      }),
+    pods:
+      pods &&
+      compact<Decoded<v1.PodsMetricStatus>>({
+        metricName: pods.metric?.name ?? '',
+        currentAverageValue: pods.current?.averageValue ?? zero,
+        selector: pods.metric?.selector,
+      }),
+    resource: resource && resourceStatusToV1(resource),
+    containerResource: containerResource && {
+      ...resourceStatusToV1(containerResource),
+      container: containerResource.container ?? '',
+    },
+    external:
+      external &&
+      compact<Decoded<v1.ExternalMetricStatus>>({
+        metricName: external.metric?.name ?? '',
+        metricSelector: external.metric?.selector,
+        currentValue: external.current?.value ?? zero,
+        currentAverageValue: external.current?.averageValue,
+      }),
+  })
+}
+
+const resourceStatusToV1 = ({ name = '', current }: Decoded<v2.ResourceMetricStatus>) =>
+  compact<Decoded<v1.ResourceMetricStatus>>({
+    name,
+    currentAverageUtilization: current?.averageUtilization,
+    currentAverageValue: current?.averageValue ?? zero,
+  })
+
+export function metricStatusFromV1(metric: Decoded<v1.MetricStatus>): Decoded<v2.MetricStatus> {
+  const { type = '', object, pods, resource, containerResource, external } = metric
+  return compact<Decoded<v2.MetricStatus>>({
+    type,
+    object: object && {
+      metric: identifierOf(object.metricName, object.selector),
+      current: compact<Value>({ value: object.currentValue ?? zero, averageValue: object.averageValue }),
+      describedObject: referenceOf(object.target),
+    },
+    pods: pods && {
+      metric: identifierOf(pods.metricName, pods.selector),
+      current: { averageValue: pods.currentAverageValue ?? zero },
+    },
+    resource: resource && resourceStatusFromV1(resource),
+    containerResource: containerResource && {
+      ...resourceStatusFromV1(containerResource),
+      container: containerResource.container ?? '',
+    },
+    external: external && {
+      metric: identifierOf(external.metricName, external.metricSelector),
+      current: compact<Value>({
+        value: external.currentValue ?? zero,
+        averageValue: external.currentAverageValue,
+      }),
+    },
+  })
+}
+
+const resourceStatusFromV1 = (source: Decoded<v1.ResourceMetricStatus>) => ({
+  name: source.name ?? '',
+  current: compact<Value>({
+    averageValue: source.currentAverageValue ?? zero,
+    averageUtilization: source.currentAverageUtilization,
+  }),
+})

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { JsonObject } from '@coxswain/apimachinery/json'
-import { toV1, toV2 } from './versions.ts'
+import { type AutoscalerV2, toV1, toV2 } from './versions.ts'
 
 const target = { kind: 'Deployment', name: 'web', apiVersion: 'apps/v1' }
 
-const autoscaler = (spec: JsonObject, status: JsonObject = {}): JsonObject => ({
+const autoscaler = (spec: AutoscalerV2['spec'], status: AutoscalerV2['status'] = {}): AutoscalerV2 => ({
   kind: 'HorizontalPodAutoscaler',
   apiVersion: 'autoscaling/v2',
   metadata: { name: 'a', namespace: 'n' },
@@ -13,15 +12,12 @@ const autoscaler = (spec: JsonObject, status: JsonObject = {}): JsonObject => ({
   status: { desiredReplicas: 0, currentMetrics: null, ...status },
 })
 
-const annotationsOf = ({ metadata }: JsonObject) =>
-  (metadata as { annotations?: JsonObject }).annotations ?? {}
-
 describe('a horizontal pod autoscaler in version 1', () => {
   it('shows the utilization of CPUs as a field of its own', () => {
     const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } }
     const converted = toV1(autoscaler({ metrics: [{ type: 'Resource', resource }] }))
-    assert.equal((converted.spec as JsonObject).targetCPUUtilizationPercentage, 70)
-    assert.deepEqual(annotationsOf(converted), {})
+    assert.equal(converted.spec?.targetCPUUtilizationPercentage, 70)
+    assert.equal(converted.metadata.annotations, undefined)
   })
 
   it('carries every other kind of metric, behavior and conditions there and back', () => {
@@ -64,14 +60,14 @@ describe('a horizontal pod autoscaler in version 1', () => {
     assert.deepEqual(back, original)
   })
 
-  it('asks for 80 percent when it says nothing', () => {
+  it('defaults to a utilization of 80 percent', () => {
     const { spec } = toV2({
       kind: 'HorizontalPodAutoscaler',
       apiVersion: 'autoscaling/v1',
       metadata: { name: 'a' },
       spec: { scaleTargetRef: target, maxReplicas: 3 },
-    }) as { spec: { metrics: JsonObject[] } }
-    assert.deepEqual(spec.metrics, [
+    })
+    assert.deepEqual(spec?.metrics, [
       {
         type: 'Resource',
         resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 80 } },
@@ -79,7 +75,7 @@ describe('a horizontal pod autoscaler in version 1', () => {
     ])
   })
 
-  it('overlooks annotations that nobody can read', () => {
+  it('ignores annotations that cannot be decoded', () => {
     const { spec } = toV2({
       kind: 'HorizontalPodAutoscaler',
       apiVersion: 'autoscaling/v1',
@@ -91,8 +87,46 @@ describe('a horizontal pod autoscaler in version 1', () => {
         },
       },
       spec: { scaleTargetRef: target, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
-    }) as { spec: { metrics: JsonObject[]; behavior?: unknown } }
-    assert.equal(spec.metrics.length, 1)
+    })
+    assert.equal(spec?.metrics?.length, 1)
     assert.equal(spec.behavior, undefined)
+  })
+
+  it('ignores an annotation with a field of the wrong type', () => {
+    const { spec, status } = toV2({
+      kind: 'HorizontalPodAutoscaler',
+      apiVersion: 'autoscaling/v1',
+      metadata: {
+        name: 'a',
+        annotations: {
+          'autoscaling.alpha.kubernetes.io/metrics': '[{"type":"Pods","pods":{"metricName":5}}]',
+          'autoscaling.alpha.kubernetes.io/current-metrics': '[{"type":"Pods","pods":[]}]',
+          'autoscaling.alpha.kubernetes.io/conditions': '[{"type":5}]',
+          'autoscaling.alpha.kubernetes.io/behavior': '{"ScaleUp":{"Policies":[{"Value":"1"}]}}',
+        },
+      },
+      spec: { scaleTargetRef: target, maxReplicas: 3, targetCPUUtilizationPercentage: 50 },
+    })
+    assert.equal(spec?.metrics?.length, 1)
+    assert.equal(spec.behavior, undefined)
+    assert.equal(status?.currentMetrics ?? undefined, undefined)
+    assert.equal(status?.conditions, undefined)
+  })
+
+  it('reads the names of its behavior in any case', () => {
+    const { spec } = toV2({
+      kind: 'HorizontalPodAutoscaler',
+      apiVersion: 'autoscaling/v1',
+      metadata: {
+        name: 'a',
+        annotations: {
+          'autoscaling.alpha.kubernetes.io/behavior': '{"SCALEUP":{"policies":[{"Type":"Pods","value":2}]}}',
+        },
+      },
+      spec: { scaleTargetRef: target, maxReplicas: 3 },
+    })
+    assert.deepEqual(spec?.behavior, {
+      scaleUp: { policies: [{ type: 'Pods', value: 2, periodSeconds: 0 }] },
+    })
   })
 })

@@ -18,7 +18,7 @@ import { validateJobSpec } from './job-spec.ts'
 
 const specPath = field.Path.of('spec')
 const jobPath = specPath.child('jobTemplate', 'spec')
-/** Room for the time that the name of each job ends with. */
+/** Leaves room for the timestamp at the end of each Job's name. */
 const maxName = 52
 
 export const cronJobStrategy: Strategy = defineStrategy<CronJob>({
@@ -64,7 +64,7 @@ export const cronJobStrategy: Strategy = defineStrategy<CronJob>({
   },
 })
 
-/** The job's own defaults come when the job is made; its pods are described in full already. */
+/** Only the Pod template and the failure policy get defaults here; the others are set when the Job is created. */
 function defaultJobTemplate(spec: Decoded<JobSpec>): void {
   defaultConditionPatterns(spec)
   defaultTemplate(spec)
@@ -90,7 +90,7 @@ function* validateCronJob(spec: Decoded<CronJobSpec>): Findings {
   yield* validateNonnegatives(spec, ['successfulJobsHistoryLimit', 'failedJobsHistoryLimit'], specPath)
 }
 
-/** A zone in the schedule itself is tolerated only where it has been before. */
+/** A time zone in the schedule is allowed only if the stored object has one. */
 function* validateZoneInSchedule(spec: Decoded<CronJobSpec>, tolerated: boolean): Findings {
   const schedule = spec.schedule ?? ''
   if (!schedule.includes('TZ')) return

@@ -28,7 +28,7 @@ const counts = [
   'maxFailedIndexes',
 ] as const
 
-/** A job's wishes, but for its selector: a cron job's template has none. */
+/** The spec of a Job without its selector, which the template of a CronJob does not have. */
 export function* validateJobSpec(spec: Decoded<JobSpec>, path: field.Path): Findings {
   yield* validateNonnegatives(spec, counts, path)
   if (spec.maxFailedIndexes !== undefined && spec.backoffLimitPerIndex === undefined)
@@ -178,7 +178,11 @@ const maxIndexesText = 64 * 1024
 function* validateSuccessPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const policy = spec.successPolicy ?? {}
   if (spec.completionMode !== 'Indexed') {
-    yield field.invalid(path, printed(goValue('SuccessPolicy', policy)), 'requires indexed completion mode')
+    yield field.invalid(
+      path,
+      printed(goValue('batch.SuccessPolicy', policy)),
+      'requires indexed completion mode',
+    )
     return
   }
   const rules = policy.rules ?? []
@@ -229,7 +233,7 @@ function* validateReplacementPolicy(spec: Decoded<JobSpec>, path: field.Path): F
   if (!supported.includes(policy ?? '')) yield field.notSupported(path, policy, supported)
 }
 
-/** A job's pods end. */
+/** The Pods of a Job cannot be restarted always. */
 function* validateRestartPolicy(spec: Decoded<JobSpec>, path: field.Path): Findings {
   const policy = spec.template?.spec?.restartPolicy ?? ''
   if (policy === 'Always' || policy === '') yield field.required(path, 'valid values: "OnFailure", "Never"')

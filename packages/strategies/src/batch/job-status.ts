@@ -4,6 +4,7 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import { specOf } from '../apps/defaults.ts'
 import { validateNonnegatives } from '../apps/template.ts'
 import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import { countIndexes, findOverlap } from './indexes.ts'
 
@@ -14,7 +15,7 @@ export function isConditionTrue(status: Decoded<JobStatus>, type: string): boole
   return (status.conditions ?? []).some(condition => condition.type === type && condition.status === 'True')
 }
 
-/** What the rules need to know of a status. */
+/** The parts of a Job that the rules of its status read. */
 interface JobState {
   readonly status: Decoded<JobStatus>
   readonly complete: boolean
@@ -38,7 +39,7 @@ function stateOf(job: Decoded<Job>): JobState {
   }
 }
 
-/** A job's status as its controller may report it. What has not changed is not judged again. */
+/** The rules of a Job's status. Fields that have not changed are not validated again. */
 export function* validateJobStatus(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   const now = stateOf(job)
   const before = stateOf(oldJob)
@@ -129,7 +130,7 @@ function* validateFinished(now: JobState, before: JobState): Findings {
   const uncounted = uncountedTerminatedPods ?? {}
   const left = (uncounted.succeeded ?? []).length + (uncounted.failed ?? []).length
   if (changed(now, before, 'finished', 'uncountedTerminatedPods') && now.finished && left > 0) {
-    const shown = printed({ Succeeded: uncounted.succeeded ?? null, Failed: uncounted.failed ?? null })
+    const shown = printed(goValue('batch.UncountedTerminatedPods', uncounted))
     yield field.invalid(path.child('uncountedTerminatedPods'), shown, 'must be empty for finished job')
   }
   if (changed(now, before, 'finished', 'terminating') && now.finished && numberOf(terminating) > 0)
@@ -180,7 +181,7 @@ function* validateIndexes(now: JobState, before: JobState, spec: Decoded<JobSpec
   }
 }
 
-/** What is over stays over, and what has been counted stays counted. */
+/** Finished conditions stay, and counts do not decrease. */
 function* validateProgress(now: JobState, before: JobState, spec: Decoded<JobSpec>): Findings {
   if (spec.successPolicy !== undefined && !now.successMet && now.complete)
     yield wrong('cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True')

@@ -33,7 +33,7 @@ function defaultJob(spec: Decoded<JobSpec>): void {
   defaultTemplate(spec)
 }
 
-/** The condition of a pod that a failure rule is about is true, unless it says otherwise. */
+/** The status of a Pod condition in a failure policy defaults to True. */
 export function defaultConditionPatterns(spec: Decoded<JobSpec>): void {
   for (const rule of spec.podFailurePolicy?.rules ?? [])
     for (const pattern of rule.onPodConditions ?? []) pattern.status ??= 'True'
@@ -60,7 +60,7 @@ export const jobStrategy: Strategy = defineStrategy<Job>({
     // The very same labels: what the server adds to the template's shows in the job's too.
     if (labels && !metadata.labels) metadata.labels = labels
   },
-  /** A job selects its own pods by its uid, unless it says that it knows better. */
+  /** The selector is generated from the uid of the Job, unless `manualSelector` is set. */
   prepareForCreate(object) {
     const spec = specOf(object)
     if (spec.manualSelector === true) return
@@ -118,7 +118,7 @@ function* validateJob(job: Decoded<Job>): Findings {
   }
 }
 
-/** A selector and labels that the server has made are not for the author to bend. */
+/** A generated selector and its labels cannot be changed. */
 function* validateOwnSelector(job: Decoded<Job>): Findings {
   const spec = specOf(job)
   if (spec.manualSelector === true || !spec.selector) return
@@ -160,8 +160,8 @@ function* validateJobChange(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   for (const member of ['completionMode', 'backoffLimitPerIndex', 'managedBy'] as const)
     yield* validateImmutable(spec[member], old[member], specPath.child(member))
   for (const [member, type] of [
-    ['podFailurePolicy', 'PodFailurePolicy'],
-    ['successPolicy', 'SuccessPolicy'],
+    ['podFailurePolicy', 'batch.PodFailurePolicy'],
+    ['successPolicy', 'batch.SuccessPolicy'],
   ] as const) {
     const shown = (value: Decoded<PodFailurePolicy> | Decoded<SuccessPolicy> | undefined) =>
       value ? goValue(type, value) : undefined
@@ -169,7 +169,7 @@ function* validateJobChange(job: Decoded<Job>, oldJob: Decoded<Job>): Findings {
   }
 }
 
-/** The template is fixed; of a suspended job without pods, where its pods may run and what they need is not. */
+/** The template is immutable, except for the scheduling directives and resources of a suspended Job without Pods. */
 function* validateTemplateChange(
   spec: Decoded<JobSpec>,
   old: Decoded<JobSpec>,
@@ -186,7 +186,7 @@ function* validateTemplateChange(
   const path = specPath.child('template')
   if (!isMutable) {
     if (!deepEqual(template, before))
-      yield field.invalid(path, printed(goValue('PodTemplateSpec', template)), 'field is immutable')
+      yield field.invalid(path, printed(goValue('core.PodTemplateSpec', template)), 'field is immutable')
     return
   }
   adoptDirectives(childOf(before, 'spec'), template.spec ?? {})
@@ -194,7 +194,7 @@ function* validateTemplateChange(
   if (!deepEqual(template.spec, before.spec))
     yield field.invalid(
       specPath.child('template.spec'),
-      printed(goValue('PodSpec', template.spec ?? {})),
+      printed(goValue('core.PodSpec', template.spec ?? {})),
       'field is immutable',
     )
 }

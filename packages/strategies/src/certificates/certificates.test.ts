@@ -131,7 +131,7 @@ describe('describeCertificateProblem', () => {
 
 describe('certificate signing requests', () => {
   it('are of their author, whatever they say', () => {
-    const created = object({}, { username: 'somebody', groups: ['system:masters'] })
+    const created = object({}, { username: 'alice', groups: ['system:masters'] })
     strategy.prepareForCreate?.(created, {
       ...context,
       user: { name: 'jane', groups: ['devs'] },

@@ -24,7 +24,7 @@ const ofType = (
 ): Decoded<CertificateSigningRequestCondition>[] =>
   conditionsOf(object).filter(condition => condition.type === type)
 
-/** What a stored object that does not keep to today's rules may go on with. */
+/** Which rules a stored object that breaks them may keep breaking. */
 interface Tolerance {
   readonly bothApprovals: boolean
   readonly duplicateTypes: boolean
@@ -63,7 +63,7 @@ export function* validateConditions(
   }
 }
 
-/** What was decided stays; only the approval endpoint decides. */
+/** Approvals and denials stay; only the approval subresource sets them. */
 export function* validateConditionsUpdate(
   object: Decoded<CertificateSigningRequest>,
   old: Decoded<CertificateSigningRequest>,
@@ -84,7 +84,7 @@ export function* validateConditionsUpdate(
   }
 }
 
-/** Carries approvals over that the client sent back, whatever it has made of them. */
+/** Keeps the stored approvals, whatever the client sent in their place. */
 export function preserveApprovals(
   object: Decoded<CertificateSigningRequest>,
   old: Decoded<CertificateSigningRequest>,

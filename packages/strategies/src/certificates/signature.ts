@@ -54,7 +54,7 @@ const keys: Readonly<Record<string, { readonly name: string; readonly type: stri
 
 const unsupported = 'x509: cannot verify signature: algorithm unimplemented'
 
-/** Why a signature is not accepted, in Go's words; undefined when it is valid. Without a verifier none is. */
+/** Why a signature is not accepted, in Go's words; undefined when it is valid. Without a verifier no signature is valid. */
 export function describeSignatureProblem(
   signed: Signed,
   verify: VerifySignature | undefined,

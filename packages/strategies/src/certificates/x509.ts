@@ -10,7 +10,7 @@ import {
 } from '@coxswain/kit/x509'
 import type { Signed } from './signature.ts'
 
-/** What the server looks at in a certificate request. */
+/** The parts of a certificate request that the server reads. */
 export interface CertificateRequest extends X509Name {
   /** Made with the key that the certificate is requested for. Not verified. */
   readonly signed: Signed

@@ -19,7 +19,7 @@ export const leaseStrategy: Strategy = defineStrategy<Lease>({
   }),
 })
 
-/** Coordinated leader election is off: its fields are not taken, unless the lease has them already. */
+/** Coordinated leader election is off: its fields are dropped, unless the stored lease has them. */
 function dropElection({ spec }: Decoded<Lease>, old: Decoded<LeaseSpec>): void {
   if (!spec) return
   for (const member of ['strategy', 'preferredHolder'] as const)

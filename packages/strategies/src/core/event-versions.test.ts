@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Event } from '@coxswain/api/events/v1'
+import type { Decoded } from '../decoded.ts'
 import { convertEvent } from './event-versions.ts'
 
 describe('convertEvent', () => {
@@ -20,7 +22,7 @@ describe('convertEvent', () => {
       reportingComponent: 'kubelet',
       reportingInstance: 'n1',
     }
-    const newer = convertEvent(core, 'events.k8s.io/v1')
+    const newer = convertEvent(core, 'events.k8s.io/v1') as Decoded<Event>
     assert.equal(newer.note, 'image pulled')
     assert.deepEqual(newer.regarding, { kind: 'Pod', name: 'p' })
     assert.equal(newer.deprecatedCount, 3)

@@ -1,10 +1,14 @@
 import { decodeBuiltin } from '@coxswain/api'
-import type { Event } from '@coxswain/api/core/v1'
-import { deepClone, type JsonObject } from '@coxswain/apimachinery/json'
+import type * as core from '@coxswain/api/core/v1'
+import type * as events from '@coxswain/api/events/v1'
+import { deepClone } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 
-/** What the newer group calls what the core group has; everything else has the same name in both. */
-const names = [
+type CoreEvent = Decoded<core.Event>
+type NewerEvent = Decoded<events.Event>
+
+/** What events.k8s.io calls the fields of the core group; all others have the same name in both. */
+const names: readonly (readonly [keyof CoreEvent, keyof NewerEvent])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
   ['source', 'deprecatedSource'],
@@ -12,24 +16,25 @@ const names = [
   ['lastTimestamp', 'deprecatedLastTimestamp'],
   ['count', 'deprecatedCount'],
   ['reportingComponent', 'reportingController'],
-] as const
+]
 
 export const isCoreEvent = ({ apiVersion }: { apiVersion?: unknown }): boolean => apiVersion === 'v1'
 
-export function convertEvent(object: JsonObject, apiVersion: string): JsonObject {
+export function convertEvent(object: CoreEvent | NewerEvent, apiVersion: string): CoreEvent | NewerEvent {
   if (object.apiVersion === apiVersion) return object
   const toCore = apiVersion === 'v1'
-  const renamed: JsonObject = { ...object, apiVersion }
+  const renamed: Record<string, unknown> = { ...object, apiVersion }
   for (const [core, newer] of names) {
     const [from, to] = toCore ? [newer, core] : [core, newer]
     if (renamed[from] !== undefined) renamed[to] = renamed[from]
     delete renamed[from]
   }
   const [group, version] = toCore ? ['', 'v1'] : ['events.k8s.io', 'v1']
-  return decodeBuiltin({ group, version, kind: 'Event' }, deepClone(renamed)).object
+  const { object: converted } = decodeBuiltin({ group, version, kind: 'Event' }, deepClone(renamed))
+  return converted as CoreEvent | NewerEvent
 }
 
 /** An event of either group under the names of the core group. */
-export function toCoreEvent(object: JsonObject): Decoded<Event> {
-  return convertEvent(object, 'v1') as Decoded<Event>
+export function toCoreEvent(object: CoreEvent | NewerEvent): CoreEvent {
+  return convertEvent(object, 'v1') as CoreEvent
 }

@@ -12,7 +12,7 @@ import {
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { nameCell } from '../shared/cells.ts'
-import { number, plain, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { convertEvent, isCoreEvent, toCoreEvent } from './event-versions.ts'
@@ -32,7 +32,7 @@ const involvedFields = [
 const maxShort = 128
 const maxNote = 1024
 
-/** Events are one collection that two groups show, each in its own words. Both go by the core group's. */
+/** Two groups serve the same events under different field names. The rules use those of the core group. */
 export function createEventStrategy(group: '' | 'events.k8s.io', ttl: number): Strategy {
   const isCore = group === ''
   return defineStrategy<Event>({
@@ -72,7 +72,7 @@ function* validateEvent(event: Decoded<Event>, isCore: boolean): Findings {
   yield* invalidBecause(field.Path.of('namespace'), namespace, isDNS1123Subdomain(namespace))
 }
 
-/** What an event of the newer kind has to say. */
+/** The fields that events.k8s.io requires. */
 function* validateReport(event: Decoded<Event>, isCore: boolean): Findings {
   const controller = event.reportingComponent ?? ''
   const path = field.Path.of(isCore ? 'reportingComponent' : 'reportingController')
@@ -95,7 +95,7 @@ function* validateSeries({ series }: Decoded<Event>): Findings {
   if (isUnset(series.lastObservedTime)) yield field.required(field.Path.of('series.lastObservedTime'))
 }
 
-/** The newer group takes nothing that only the older one has. */
+/** events.k8s.io does not allow the deprecated fields. */
 function* validateNewEvent(event: Decoded<Event>): Findings {
   yield* validateSeries(event)
   if (isUnset(event.eventTime)) yield field.required(field.Path.of('eventTime'))
@@ -112,36 +112,25 @@ function* validateNewEvent(event: Decoded<Event>): Findings {
     if (isSet) yield field.invalid(field.Path.of(member), '', 'needs to be unset')
 }
 
-const referenceForm = struct({
-  Kind: text('kind'),
-  Namespace: text('namespace'),
-  Name: text('name'),
-  UID: text('uid'),
-  APIVersion: text('apiVersion'),
-  ResourceVersion: text('resourceVersion'),
-  FieldPath: text('fieldPath'),
-})
-const sourceForm = struct({ Component: text('component'), Host: text('host') })
-
 /** In the order in which upstream compares them, under its names. */
 const keptMembers: readonly [string, (event: Decoded<Event>) => unknown][] = [
-  ['involvedObject', event => referenceForm(event.involvedObject ?? {})],
-  ['reason', text('reason')],
-  ['message', text('message')],
-  ['source', event => sourceForm(event.source ?? {})],
-  ['firstTimestamp', plain('firstTimestamp')],
-  ['lastTimestamp', plain('lastTimestamp')],
-  ['count', number('count')],
-  ['reason', text('reason')],
-  ['type', text('type')],
-  ['eventTime', plain('eventTime')],
-  ['action', text('action')],
-  ['related', event => (event.related ? referenceForm(event.related) : null)],
-  ['reportingController', text('reportingComponent')],
-  ['reportingInstance', text('reportingInstance')],
+  ['involvedObject', event => goValue('core.ObjectReference', event.involvedObject ?? {})],
+  ['reason', event => event.reason ?? ''],
+  ['message', event => event.message ?? ''],
+  ['source', event => goValue('core.EventSource', event.source ?? {})],
+  ['firstTimestamp', event => event.firstTimestamp ?? null],
+  ['lastTimestamp', event => event.lastTimestamp ?? null],
+  ['count', event => event.count ?? 0],
+  ['reason', event => event.reason ?? ''],
+  ['type', event => event.type ?? ''],
+  ['eventTime', event => event.eventTime ?? null],
+  ['action', event => event.action ?? ''],
+  ['related', event => (event.related ? goValue('core.ObjectReference', event.related) : null)],
+  ['reportingController', event => event.reportingComponent ?? ''],
+  ['reportingInstance', event => event.reportingInstance ?? ''],
 ]
 
-/** Only the series of an event goes on. */
+/** Only the series of an event can change. */
 function validateKept(event: Decoded<Event>, old: Decoded<Event>): FieldError[] {
   const errors = deepEqual(event.series ?? null, old.series ?? null) ? [] : [...validateSeries(event)]
   for (const [name, read] of keptMembers) {
@@ -154,7 +143,7 @@ function validateKept(event: Decoded<Event>, old: Decoded<Event>): FieldError[] 
   return errors
 }
 
-/** Under the names of both groups: what is known about a stored event is known once. */
+/** The selectable fields under the names of both groups, which share stored events. */
 function selectEvent(object: Decoded<Event>): Readonly<Record<string, string>> {
   const event = toCoreEvent(object)
   const fields: Record<string, string> = {}

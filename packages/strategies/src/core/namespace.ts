@@ -15,7 +15,7 @@ const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'
 const phaseOf = (object: Decoded<Namespace>): string => object.status?.phase ?? ''
 const finalizersOf = (object: Decoded<Namespace>): string[] => object.spec?.finalizers ?? []
 
-/** A namespace goes in two steps: it is marked, the namespace controller empties it, and `finalize` lets it go. */
+/** A namespace is deleted in two steps: it is terminating until the namespace controller has emptied and finalized it. */
 export const namespaceStrategy: Strategy = defineStrategy<Namespace>({
   returnsDeleted: true,
   validateName: nameIsDNSLabel,

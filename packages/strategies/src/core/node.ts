@@ -22,8 +22,8 @@ import {
 } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
+import { goValue } from '../shared/go-value.ts'
 import { childOf } from '../shared/members.ts'
-
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { printNode } from './node-cells.ts'
@@ -95,8 +95,8 @@ function* validateTaints(taints: readonly Decoded<Taint>[]): Findings {
       yield field.notSupported(path.child('effect'), effect, taintEffects)
     const identity = `${effect} ${key}`
     if (seen.has(identity)) {
-      const shown = { Key: key, Value: value, Effect: effect, TimeAdded: taint.timeAdded ?? null }
-      yield field.duplicate(path, printed(shown), 'taints must be unique by key and effect pair')
+      const shown = printed(goValue('core.Taint', taint))
+      yield field.duplicate(path, shown, 'taints must be unique by key and effect pair')
     }
     seen.add(identity)
   }
@@ -173,7 +173,7 @@ function* validateNodeUpdate(object: Decoded<Node>, old: Decoded<Node>): Finding
 function* validateAddresses(addresses: readonly Decoded<NodeAddress>[]): Findings {
   const seen = new Set<string>()
   for (const [index, address] of addresses.entries()) {
-    const members = { Type: address.type ?? '', Address: address.address ?? '' }
+    const members = goValue('core.NodeAddress', address)
     const identity = JSON.stringify(members)
     const isRepeated = seen.has(identity)
     seen.add(identity)
@@ -200,7 +200,7 @@ function* validateConfigSource(
   where: 'spec' | 'status',
 ): Findings {
   if (!source.configMap) {
-    const shown = printed({ ConfigMap: null })
+    const shown = printed(goValue('core.NodeConfigSource', {}))
     yield field.invalid(path, shown, 'exactly one reference subfield must be non-nil')
     return
   }

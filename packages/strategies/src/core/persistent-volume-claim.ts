@@ -15,7 +15,7 @@ import { betaStorageClassAnnotation, isNativeResource } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { embedded, plain, pointer, struct, text } from '../shared/go-form.ts'
+import { goValue, inKeyOrder } from '../shared/go-value.ts'
 import { childOf } from '../shared/members.ts'
 import type { Findings } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
@@ -60,7 +60,7 @@ const isClaimOrSnapshot = (source: Decoded<TypedLocalObjectReference>): boolean 
   (source.kind === 'PersistentVolumeClaim' && !source.apiGroup) ||
   (source.kind === 'VolumeSnapshot' && source.apiGroup === 'snapshot.storage.k8s.io')
 
-/** The two names of a data source say the same; the older one takes claims and snapshots only. */
+/** `dataSource` and `dataSourceRef` are kept equal; the former only allows claims and snapshots. */
 function reconcileDataSources(
   spec: Decoded<PersistentVolumeClaimSpec>,
   old: Decoded<PersistentVolumeClaimSpec>,
@@ -88,22 +88,14 @@ function selectorInOrder(selector: Decoded<LabelSelector> | null | undefined): u
   if (!selector) return null
   const { matchLabels, matchExpressions } = selector
   return {
-    ...(matchLabels !== undefined && { matchLabels: plain('matchLabels')(selector) }),
+    ...(matchLabels !== undefined && { matchLabels: matchLabels && inKeyOrder(matchLabels) }),
     ...(matchExpressions !== undefined && { matchExpressions }),
   }
 }
 
-const referenceForm = { APIGroup: plain('apiGroup'), Kind: text('kind'), Name: text('name') }
-const specForm = struct({
-  AccessModes: plain('accessModes'),
-  Selector: ({ selector }) => selectorInOrder(selector as Decoded<LabelSelector> | undefined),
-  Resources: embedded('resources', struct({ Limits: plain('limits'), Requests: plain('requests') })),
-  VolumeName: text('volumeName'),
-  StorageClassName: plain('storageClassName'),
-  VolumeMode: plain('volumeMode'),
-  DataSource: pointer('dataSource', struct(referenceForm)),
-  DataSourceRef: pointer('dataSourceRef', struct({ ...referenceForm, Namespace: plain('namespace') })),
-  VolumeAttributesClassName: plain('volumeAttributesClassName'),
+const printSpec = (spec: Decoded<PersistentVolumeClaimSpec>) => ({
+  ...goValue('core.PersistentVolumeClaimSpec', spec),
+  Selector: selectorInOrder(spec.selector),
 })
 
 function validateUpdate(
@@ -144,8 +136,8 @@ function validateUpdate(
     if (before.volumeAttributesClassName === undefined) delete compared.volumeAttributesClassName
     else compared.volumeAttributesClassName = before.volumeAttributesClassName
   }
-  const shown = specForm(compared)
-  const shownBefore = specForm(before)
+  const shown = printSpec(compared)
+  const shownBefore = printSpec(before)
   if (!deepEqual(shown, shownBefore)) {
     const message =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
@@ -161,7 +153,7 @@ function validateUpdate(
 const storageOf = (amounts: Readonly<Record<string, string>> | null | undefined): Quantity =>
   parseQuantity(amounts?.storage ?? '0')
 
-/** A claim may shrink to take back a failed expansion, not below what it has. */
+/** A claim may shrink to recover from a failed expansion, but not below its capacity. */
 function validateSize(
   spec: Decoded<PersistentVolumeClaimSpec>,
   before: Decoded<PersistentVolumeClaimSpec>,

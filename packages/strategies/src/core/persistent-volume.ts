@@ -9,14 +9,13 @@ import { betaStorageClassAnnotation } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { list, plain, pointer, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { childOf, fill } from '../shared/members.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import { diffValues } from '../shared/unified-diff.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { printAccessModes, validateAccessModes, volumeModes } from './access-modes.ts'
 import { validateNodeSelector, warnAboutNodeSelector } from './node-selector.ts'
-import { persistentVolumeSourceForm } from './volume-source-form.ts'
 import { validateSource } from './volume-sources.ts'
 
 const mountOptionsAnnotation = 'volume.beta.kubernetes.io/mount-options'
@@ -158,31 +157,12 @@ function* validateMountOptions(
   yield field.forbidden(path, 'may not specify mount options for this volume type')
 }
 
-const affinityForm = struct({
-  Required: pointer(
-    'required',
-    struct({
-      NodeSelectorTerms: list(
-        'nodeSelectorTerms',
-        struct({
-          MatchExpressions: list('matchExpressions', requirementForm()),
-          MatchFields: list('matchFields', requirementForm()),
-        }),
-      ),
-    }),
-  ),
-})
-
-function requirementForm() {
-  return struct({ Key: text('key'), Operator: text('operator'), Values: plain('values') })
-}
-
 function validateUpdate(object: Decoded<PersistentVolume>, old: Decoded<PersistentVolume>): FieldError[] {
   const spec = object.spec ?? {}
   const before = old.spec ?? {}
   const errors: FieldError[] = []
-  const sourceBefore = persistentVolumeSourceForm(before)
-  const source = persistentVolumeSourceForm(withoutNewExpandSecret(spec, before))
+  const sourceBefore = goValue('core.PersistentVolumeSource', before)
+  const source = goValue('core.PersistentVolumeSource', withoutNewExpandSecret(spec, before))
   if (!deepEqual(source, sourceBefore)) {
     const message = `spec.persistentvolumesource is immutable after creation\n${diffValues(sourceBefore, source)}`
     errors.push(field.forbidden(field.Path.of('spec', 'persistentvolumesource'), message))
@@ -190,7 +170,7 @@ function validateUpdate(object: Decoded<PersistentVolume>, old: Decoded<Persiste
   if (spec.volumeMode !== before.volumeMode)
     errors.push(field.invalid(field.Path.of('volumeMode'), spec.volumeMode ?? null, 'field is immutable'))
   if (before.nodeAffinity && !isSameAffinity(spec.nodeAffinity, before.nodeAffinity)) {
-    const shown = spec.nodeAffinity ? printed(affinityForm(spec.nodeAffinity)) : null
+    const shown = spec.nodeAffinity ? printed(goValue('core.VolumeNodeAffinity', spec.nodeAffinity)) : null
     const message = 'field is immutable, except for updating from beta label to GA'
     errors.push(field.invalid(field.Path.of('nodeAffinity'), shown, message))
   }

@@ -12,6 +12,7 @@ import { isHugePages } from '@coxswain/kinds'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { validateResourceName, validateResourceQuantity } from './pod/validation/resources.ts'
@@ -160,14 +161,8 @@ function* validateOperator(operator: string, values: readonly string[], path: fi
   }
 }
 
-/** Upstream prints its internal type, which has Go's member names. */
-function goSelector(expressions: readonly Decoded<ScopedResourceSelectorRequirement>[]): field.Printed {
-  const MatchExpressions = expressions.map(({ scopeName, operator, values }) => ({
-    ScopeName: scopeName ?? '',
-    Operator: operator ?? '',
-    Values: values ?? null,
-  }))
-  return printed({ MatchExpressions })
+function goSelector(matchExpressions: readonly Decoded<ScopedResourceSelectorRequirement>[]): field.Printed {
+  return printed(goValue('core.ScopeSelector', { matchExpressions }))
 }
 
 function validateScopesKept(object: Decoded<ResourceQuota>, old: Decoded<ResourceQuota>): FieldError[] {

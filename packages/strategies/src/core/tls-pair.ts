@@ -9,7 +9,7 @@ function blockTypes(pem: string): string[] {
 
 /**
  * What Go's TLS library would say about a certificate and its key, as far as PEM goes; undefined when both are there.
- * Whether the key belongs to the certificate is not looked at.
+ * Whether the key belongs to the certificate is not checked.
  */
 export function describePairProblem(certificate: string, key: string): string | undefined {
   const found = blockTypes(certificate)

@@ -32,7 +32,7 @@ const maxAddresses = 100
 const maxTopologyLabels = 16
 const maxHints = 8
 const managedBy = 'endpointslice.kubernetes.io/managed-by'
-/** What they write is in canonical form. */
+/** Controllers that write addresses in canonical form. */
 const trustedManagers = ['endpointslice-controller.k8s.io', 'endpointslicemirroring-controller.k8s.io']
 
 export const endpointSliceStrategy: Strategy = defineStrategy<EndpointSlice>({
@@ -44,7 +44,7 @@ export const endpointSliceStrategy: Strategy = defineStrategy<EndpointSlice>({
     }
   },
   prepareForCreate: object => dropTopology(object, undefined),
-  /** Labels tell whose slice it is: a change of them counts as one of the content. */
+  /** Labels say which Service a slice belongs to, so a change of them increments the generation. */
   prepareForUpdate(object, old) {
     const metadata = object.metadata
     const before = old.metadata
@@ -73,7 +73,7 @@ export const endpointSliceStrategy: Strategy = defineStrategy<EndpointSlice>({
   }),
 })
 
-/** v1 has no topology; a node name that was kept there before moves to its place of today. */
+/** v1 has no topology; a node name in it moves to `nodeName`. */
 function dropTopology(object: Decoded<EndpointSlice>, old: Decoded<EndpointSlice> | undefined): void {
   const hostname = 'kubernetes.io/hostname'
   const known = new Set(

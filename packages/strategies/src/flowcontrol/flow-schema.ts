@@ -13,7 +13,7 @@ import { isDNS1123Label, isDNS1123Subdomain } from '@coxswain/apimachinery/valid
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { embedded, flag, list, number, plain, pointer, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { childOf } from '../shared/members.ts'
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
@@ -49,43 +49,7 @@ export const flowSchemaStrategy: Strategy = defineStrategy<FlowSchema>({
   },
 })
 
-const name = struct({ Name: text('name') })
-const specForm = struct({
-  PriorityLevelConfiguration: embedded('priorityLevelConfiguration', name),
-  MatchingPrecedence: number('matchingPrecedence'),
-  DistinguisherMethod: pointer('distinguisherMethod', struct({ Type: text('type') })),
-  Rules: list(
-    'rules',
-    struct({
-      Subjects: list(
-        'subjects',
-        struct({
-          Kind: text('kind'),
-          User: pointer('user', name),
-          Group: pointer('group', name),
-          ServiceAccount: pointer(
-            'serviceAccount',
-            struct({ Namespace: text('namespace'), Name: text('name') }),
-          ),
-        }),
-      ),
-      ResourceRules: list(
-        'resourceRules',
-        struct({
-          Verbs: plain('verbs'),
-          APIGroups: plain('apiGroups'),
-          Resources: plain('resources'),
-          ClusterScope: flag('clusterScope'),
-          Namespaces: plain('namespaces'),
-        }),
-      ),
-      NonResourceRules: list(
-        'nonResourceRules',
-        struct({ Verbs: plain('verbs'), NonResourceURLs: plain('nonResourceURLs') }),
-      ),
-    }),
-  ),
-})
+const printSpec = (spec: Decoded<FlowSchemaSpec>) => goValue('flowcontrol.FlowSchemaSpec', spec)
 
 function* validateFlowSchema(object: Decoded<FlowSchema>): Findings {
   const own = nameCell(object)
@@ -93,8 +57,8 @@ function* validateFlowSchema(object: Decoded<FlowSchema>): Findings {
   const path = field.Path.of('spec')
   yield* validateSpec(own, spec, path)
   const fixed = mandatoryFlowSchemas.get(own)
-  if (fixed && !deepEqual(specForm(spec), specForm(fixed)))
-    yield field.invalid(path, printed(specForm(spec)), `spec of '${own}' must equal the fixed value`)
+  if (fixed && !deepEqual(printSpec(spec), printSpec(fixed)))
+    yield field.invalid(path, printed(printSpec(spec)), `spec of '${own}' must equal the fixed value`)
   yield* validateStatus(object)
 }
 
@@ -111,7 +75,7 @@ function* validateSpec(own: string, spec: Decoded<FlowSchemaSpec>, path: field.P
     if (!distinguisherMethods.includes(type))
       yield field.notSupported(
         path.child('distinguisherMethod', 'type'),
-        printed({ Type: type }),
+        printed(goValue('flowcontrol.FlowDistinguisherMethod', spec.distinguisherMethod)),
         distinguisherMethods,
       )
   }

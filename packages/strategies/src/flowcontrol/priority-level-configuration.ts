@@ -11,7 +11,7 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
-import { embedded, number, plain, pointer, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy } from '../strategy.ts'
@@ -61,36 +61,8 @@ function defaultLevel({ limited, exempt }: Decoded<PriorityLevelConfigurationSpe
   queuing.queueLengthLimit ||= 50
 }
 
-const exemptForm = struct({
-  NominalConcurrencyShares: plain('nominalConcurrencyShares'),
-  LendablePercent: plain('lendablePercent'),
-})
-const specForm = struct({
-  Type: text('type'),
-  Limited: pointer(
-    'limited',
-    struct({
-      NominalConcurrencyShares: number('nominalConcurrencyShares'),
-      LimitResponse: embedded(
-        'limitResponse',
-        struct({
-          Type: text('type'),
-          Queuing: pointer(
-            'queuing',
-            struct({
-              Queues: number('queues'),
-              HandSize: number('handSize'),
-              QueueLengthLimit: number('queueLengthLimit'),
-            }),
-          ),
-        }),
-      ),
-      LendablePercent: plain('lendablePercent'),
-      BorrowingLimitPercent: plain('borrowingLimitPercent'),
-    }),
-  ),
-  Exempt: pointer('exempt', exemptForm),
-})
+const printSpec = (spec: Decoded<PriorityLevelConfigurationSpec>) =>
+  goValue('flowcontrol.PriorityLevelConfigurationSpec', spec)
 
 function* validateLevel(object: Decoded<PriorityLevelConfiguration>): Findings {
   const own = nameCell(object)
@@ -105,7 +77,7 @@ function* validateLevel(object: Decoded<PriorityLevelConfiguration>): Findings {
   yield* validateStatus(object)
 }
 
-/** The levels that every server needs are what they are; of the exempt one the shares may be set. */
+/** The mandatory levels have fixed specs; only the shares of the exempt one can be set. */
 function* validateFixed(
   own: string,
   spec: Decoded<PriorityLevelConfigurationSpec>,
@@ -114,10 +86,10 @@ function* validateFixed(
   const fixed = mandatoryPriorityLevels.get(own)
   if (!fixed) return
   const isExempt = own === 'exempt'
-  const compared = isExempt ? { ...spec, exempt: fixed.exempt } : spec
-  if (deepEqual(specForm(compared), specForm(fixed))) return
+  const compared = isExempt ? { ...spec, exempt: fixed.exempt! } : spec
+  if (deepEqual(printSpec(compared), printSpec(fixed))) return
   const what = isExempt ? "except the 'spec.exempt' field must equal" : 'must equal'
-  yield field.invalid(path, printed(specForm(spec)), `spec of '${own}' ${what} the fixed value`)
+  yield field.invalid(path, printed(printSpec(spec)), `spec of '${own}' ${what} the fixed value`)
 }
 
 function* validateSpec(

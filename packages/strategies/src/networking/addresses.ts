@@ -18,7 +18,7 @@ export const legacyCIDR = (path: field.Path, value: string, validOld?: ReadonlyS
 export const isIPv6 = (value: string): boolean => value.includes(':') && parseIP(value) !== undefined
 export const isIPv4 = (value: string): boolean => !value.includes(':') && parseIP(value) !== undefined
 
-/** Kinds of addresses that nothing can be reached at from another machine. */
+/** Kinds of addresses that are not reachable from another machine. */
 export function validateEndpointIP(value: string, path: field.Path): FieldError[] {
   const ip = parseIP(value)
   if (!ip) return [field.invalid(path, value, 'must be a valid IP address')]
@@ -46,7 +46,7 @@ export function validateEndpointIP(value: string, path: field.Path): FieldError[
   return errors
 }
 
-/** IPv4 in its IPv6 clothes is IPv4. */
+/** An IPv4-mapped IPv6 address counts as IPv4. */
 function unmap(bytes: Uint8Array): Uint8Array {
   const isMapped =
     bytes.length === 16 &&

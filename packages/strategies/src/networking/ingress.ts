@@ -37,7 +37,7 @@ const shownHosts = 3
 const specPath = field.Path.of('spec')
 const ingressPath = field.Path.of('status', 'loadBalancer', 'ingress')
 
-/** What an older object had wrong may stay wrong. */
+/** Values that were invalid in the stored object may stay invalid. */
 interface IngressRules {
   readonly allowBadSecretName: boolean
   readonly allowBadWildcardRule: boolean

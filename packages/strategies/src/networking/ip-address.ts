@@ -5,13 +5,14 @@ import { isDNS1123Subdomain, isValidIP, isValidPathSegmentName } from '@coxswain
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { requireSegment } from './ingress.ts'
 
 const parentPath = field.Path.of('spec', 'parentRef')
 
-/** One address that is taken, named after the address; its parent is what has taken it. */
+/** An allocated address, which is its name; its parent is the object that it is allocated to. */
 export const ipAddressStrategy: Strategy = defineStrategy<IPAddress>({
   validateName: name =>
     isValidIP(field.Path.of('name'), name).map(({ body }) => body.slice(body.indexOf('": ') + 3)),
@@ -29,16 +30,8 @@ export const ipAddressStrategy: Strategy = defineStrategy<IPAddress>({
   }),
 })
 
-/** Upstream prints its internal type. */
 function goReference(parent: Decoded<ParentReference> | null | undefined): unknown {
-  if (!parent) return null
-  const { group, resource, namespace, name } = parent
-  return printed({
-    Group: group ?? '',
-    Resource: resource ?? '',
-    Namespace: namespace ?? '',
-    Name: name ?? '',
-  })
+  return parent ? printed(goValue('networking.ParentReference', parent)) : null
 }
 
 function printParent(parent: Decoded<ParentReference> | null | undefined): string {

@@ -11,7 +11,7 @@ import { serviceCIDRStrategy } from './service-cidr.ts'
 
 const context = {} as StrategyContext
 
-/** What a strategy has against an object, as `field: message`. */
+/** The errors of a strategy about an object, as `field: message`. */
 function problems(strategy: Strategy, object: JsonObject, old?: JsonObject): string[] {
   strategy.default?.(object)
   const errors = [
@@ -60,7 +60,7 @@ describe('ingressClassStrategy', () => {
     ])
   })
 
-  it('takes parameters for cluster-scoped ones unless told otherwise', () => {
+  it('takes parameters for cluster-scoped ones by default', () => {
     const object = ingressClass({ controller: 'example.com/a', parameters: { kind: 'K', name: 'n' } })
     assert.deepEqual(problems(ingressClassStrategy, object), [])
     assert.equal((object.spec as { parameters: JsonObject }).parameters.scope, 'Cluster')

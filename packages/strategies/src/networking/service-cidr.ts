@@ -5,6 +5,7 @@ import { fieldImmutableMessage, isValidCIDR, parseCIDR } from '@coxswain/apimach
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { keep } from '../shared/members.ts'
 import { type Findings, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
@@ -17,7 +18,7 @@ const cidrsOf = (object: Decoded<ServiceCIDR>): string[] => object.spec?.cidrs ?
 export const serviceCIDRStrategy: Strategy = defineStrategy<ServiceCIDR>({
   validate: (object, _context, old) => (old ? [] : [...validateCIDRs(cidrsOf(object))]),
   validateUpdate: (object, old) => validateChange(cidrsOf(object), cidrsOf(old)),
-  /** Only the conditions are told here: metadata stays as it was. */
+  /** Only the conditions change; metadata stays as it was. */
   prepareForStatusUpdate(object, old) {
     keep(object.metadata, old.metadata, ['labels', 'annotations', 'finalizers', 'ownerReferences'])
   },
@@ -34,7 +35,11 @@ function* validateCIDRs(cidrs: readonly string[]): Findings {
     return
   }
   if (cidrs.length > 2) {
-    yield field.invalid(cidrsPath, printed({ CIDRs: cidrs }), 'may only hold up to 2 values')
+    yield field.invalid(
+      cidrsPath,
+      printed(goValue('networking.ServiceCIDRSpec', { cidrs })),
+      'may only hold up to 2 values',
+    )
     return
   }
   for (const [index, cidr] of cidrs.entries()) yield* isValidCIDR(cidrsPath.index(index), cidr)
@@ -45,7 +50,7 @@ function* validateCIDRs(cidrs: readonly string[]): Findings {
   }
 }
 
-/** Ranges stay; one of the other family may come. */
+/** CIDRs cannot be changed; one of the other IP family may be added. */
 function validateChange(cidrs: readonly string[], old: readonly string[]): FieldError[] {
   const isAdded = old.length === 1 && cidrs.length === 2
   if (cidrs.length !== old.length && !isAdded) return [field.invalid(cidrsPath, cidrs, fieldImmutableMessage)]

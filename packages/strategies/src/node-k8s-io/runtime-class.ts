@@ -8,6 +8,7 @@ import { validateTolerations } from '../core/pod/validation/tolerations.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -34,7 +35,7 @@ function* validateRuntimeClass(object: Decoded<RuntimeClass>): Findings {
   if (handler === '') yield field.required(path)
   else yield* invalidBecause(path, handler, nameIsDNSLabel(handler, false))
   if (object.overhead) {
-    const requirements = { limits: object.overhead.podFixed }
+    const requirements = { limits: object.overhead.podFixed ?? {} }
     yield* validateContainerResources(requirements, new Set(), field.Path.of('overhead'))
   }
   if (object.scheduling) yield* validateScheduling(object.scheduling, field.Path.of('scheduling'))
@@ -54,8 +55,6 @@ function* validateScheduling(scheduling: Decoded<Scheduling>, path: field.Path):
     const isRepeated = seen.has(identity)
     seen.add(identity)
     if (!isRepeated) continue
-    const [Key, Operator, Value, Effect] = key
-    const TolerationSeconds = toleration.tolerationSeconds ?? null
-    yield field.duplicate(at.index(index), printed({ Key, Operator, Value, Effect, TolerationSeconds }))
+    yield field.duplicate(at.index(index), printed(goValue('core.Toleration', toleration)))
   }
 }

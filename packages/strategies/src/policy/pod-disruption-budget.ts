@@ -12,6 +12,7 @@ import { validateNonnegatives } from '../apps/template.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 
@@ -41,12 +42,7 @@ export const podDisruptionBudgetStrategy: Strategy = defineStrategy<PodDisruptio
 function* validateBudget(spec: Decoded<PodDisruptionBudgetSpec>): Findings {
   const { minAvailable, maxUnavailable, selector, unhealthyPodEvictionPolicy } = spec
   if (minAvailable !== undefined && maxUnavailable !== undefined) {
-    const shown = printed({
-      MinAvailable: minAvailable,
-      Selector: selector ?? null,
-      MaxUnavailable: maxUnavailable,
-      UnhealthyPodEvictionPolicy: unhealthyPodEvictionPolicy ?? null,
-    })
+    const shown = printed(goValue('policy.PodDisruptionBudgetSpec', spec))
     yield field.invalid(specPath, shown, 'minAvailable and maxUnavailable cannot be both set')
   }
   for (const member of ['minAvailable', 'maxUnavailable'] as const) {

@@ -3,7 +3,7 @@ import type { PolicyRule } from './rule.ts'
 
 const none: readonly string[] = []
 
-/** Pieces and bytes that a refusal lists. */
+/** Pieces and bytes that an error lists. */
 const maxPieces = 1_000
 const maxTextLength = 64 * 1024
 /** Comparisons of one item with one owned rule. Rules that need more are taken as not covered. */
@@ -151,7 +151,7 @@ function comparePositions(one: readonly number[], other: readonly number[]): num
   return 0
 }
 
-/** Owned rules by what they are about, so that a rule is compared with few of many. */
+/** Owned rules by resource and path, so that a rule is compared with few of them. */
 class OwnedRules {
   readonly ofPaths: readonly OwnedRule[]
   readonly #byResource = new Map<string, OwnedRule[]>()
@@ -183,7 +183,7 @@ function resourcePatterns(resource: string): string[] {
   return slash < 0 ? ['*', resource] : ['*', resource, `*${resource.slice(slash)}`]
 }
 
-/** A rule with its lists made ready for many questions. */
+/** A rule with its lists compiled for many lookups. */
 class OwnedRule {
   /** Two code units that no other owned rule has. */
   readonly key: string

@@ -6,8 +6,8 @@ import type { ObjectMeta } from '@coxswain/apimachinery/meta'
 import { newForbidden, newNotFound } from '@coxswain/apimachinery/status'
 import type { Decoded } from '../decoded.ts'
 /**
- * Nobody hands out rights that he does not have: roles hold only rules that their author's own cover, and bindings refer
- * only to such roles, unless the author may `escalate` or `bind`.
+ * Users cannot grant permissions that they do not have: the rules of a role must be covered by those of its author, and so
+ * must those of the role that a binding refers to, unless the author may `escalate` or `bind`.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export async function checkRole(
 ): Promise<void> {
   if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
   const { name = '', namespace = '' } = object.metadata
-  // A name that the request does not carry cannot be what a right is limited to.
+  // A request without a name is not covered by a rule that is limited to names.
   if (
     await context.grants.mayUse(context.user, {
       verb: 'escalate',
@@ -67,7 +67,7 @@ export async function checkBinding(
   if (isPrivileged(context) || (old && changesOwnershipOnly(object, old))) return
   const { name = '', namespace = '' } = object.metadata
   const { kind, name: roleName = '' } = object.roleRef ?? {}
-  // Validation has something to say about other kinds.
+  // Validation rejects other kinds.
   if (kind !== 'Role' && kind !== 'ClusterRole') return
   const roles = kind === 'Role' ? 'roles' : 'clusterroles'
   if (await context.grants.mayUse(context.user, { verb: 'bind', resource: roles, namespace, name: roleName }))
@@ -82,7 +82,7 @@ function isPrivileged({ user }: StrategyContext): boolean {
   return user.groups.includes('system:masters')
 }
 
-/** Undefined when the user has everything that `rules` grant. Upstream looks at roles alone, whatever else authorizes. */
+/** Undefined when the user has everything that `rules` grant. Only RBAC counts, as upstream: other authorizers are not asked. */
 function findEscalation(
   { grants, user }: StrategyContext,
   resource: string,
@@ -95,7 +95,7 @@ function findEscalation(
   const who = `user ${JSON.stringify(user.name)} (groups=${quoteAll(user.groups)})`
   const text = `${who} is attempting to grant RBAC permissions not currently held:\n${describeUncovered(uncovered)}`
   if (owned.missing.length === 0) return text
-  // Upstream calls roles that are not there by the resource of the request.
+  // Upstream names missing roles by the resource of the request.
   const missing = owned.missing.map(({ name }) => `${resource}.${group} ${JSON.stringify(name)} not found`)
   return `${text}; resolution errors: [${joinErrors(missing)}]`
 }

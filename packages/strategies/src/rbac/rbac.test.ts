@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { findProblems } from '../test-support/find-problems.ts'
-import { clusterRoleStrategy, roleStrategy } from './role.ts'
-import { clusterRoleBindingStrategy, roleBindingStrategy } from './role-binding.ts'
+import { clusterRoleStrategy } from './cluster-role.ts'
+import { clusterRoleBindingStrategy } from './cluster-role-binding.ts'
+import { roleStrategy } from './role.ts'
+import { roleBindingStrategy } from './role-binding.ts'
 
 const metadata = { name: 'a' }
 const group = 'rbac.authorization.k8s.io'

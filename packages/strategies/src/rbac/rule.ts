@@ -22,7 +22,7 @@ export function readRules(role: JsonObject): PolicyRule[] {
   })
 }
 
-/** A rule made ready for many questions. A list that is undefined takes everything. */
+/** A rule compiled for many lookups. A list that is undefined matches everything. */
 export interface CompiledRule {
   readonly rule: PolicyRule
   readonly verbs: readonly string[] | undefined

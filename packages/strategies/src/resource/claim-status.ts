@@ -18,8 +18,8 @@ import {
 } from '@coxswain/apimachinery/validation'
 import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed, requireMembers } from '../shared/reading.ts'
-import { allocationForm } from './claim-form.ts'
 import {
   validateDeviceName,
   validateDriverName,
@@ -47,7 +47,7 @@ const maxHardwareAddress = 128
 const maxAddresses = 16
 const configSources = ['FromClaim', 'FromClass']
 
-/** Names a device, or the share of one, over all drivers. */
+/** Identifies a device, or a share of one, across drivers. */
 function deviceId({ driver, pool, device, shareID }: Decoded<AllocatedDeviceStatus>): string {
   const share = shareID ?? ''
   return `${driver ?? ''}/${pool ?? ''}/${device ?? ''}${share === '' ? '' : `/${share}`}`
@@ -76,7 +76,7 @@ export function defaultResults(object: Decoded<ResourceClaim>): void {
     for (const toleration of tolerations ?? []) toleration.operator ||= 'Equal'
 }
 
-/** The status of a device that is no longer allocated goes with its allocation. */
+/** The status of a device is removed together with its allocation. */
 export function dropDeallocated(object: Decoded<ResourceClaim>, old: Decoded<ResourceClaim>): void {
   const status = object.status ?? {}
   if (!Array.isArray(status.devices)) return
@@ -126,7 +126,11 @@ export function* validateClaimStatus(object: Decoded<ResourceClaim>, old: Decode
       path.child('allocation'),
     )
   else if (!deepEqual(allocation, before))
-    yield field.invalid(path.child('allocation'), printed(allocationForm(allocation)), fieldImmutableMessage)
+    yield field.invalid(
+      path.child('allocation'),
+      printed(goValue('resource.AllocationResult', allocation)),
+      fieldImmutableMessage,
+    )
 }
 
 function* validateReservations(

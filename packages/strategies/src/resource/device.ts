@@ -27,7 +27,7 @@ const labelMax = 63
 const semver =
   /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(\.(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?$/
 
-/** `placed` says whether devices say for themselves on which nodes they are. */
+/** `placed`: each device specifies its own nodes. */
 export function* validateDevice(
   device: Decoded<Device>,
   old: Decoded<Device> | undefined,

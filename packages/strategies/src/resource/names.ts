@@ -68,7 +68,7 @@ export function* validateShareID(id: unknown, path: field.Path): Findings {
   yield field.invalid(path, id, detail)
 }
 
-/** Too many items are not looked at one by one. A negative `max` is none. */
+/** Items beyond `max` are not validated one by one. A negative `max` means no limit. */
 export function* validateItems<T>(
   items: readonly T[],
   max: number,
@@ -103,7 +103,7 @@ export function* validateSet<T>(
   }
 }
 
-/** What is wrong with a key stands at the map, what is wrong with a value at its key. */
+/** Errors about a key are reported at the map, those about a value at its key. */
 export function* validateMap<V>(
   map: Readonly<Record<string, V>> | null | undefined,
   rules: {

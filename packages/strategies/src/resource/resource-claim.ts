@@ -1,17 +1,13 @@
-import type { Namespace } from '@coxswain/api/core/v1'
-import type { DeviceClaim, ResourceClaim, ResourceClaimTemplate } from '@coxswain/api/resource/v1'
+import type { ResourceClaim } from '@coxswain/api/resource/v1'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
-import type { ObjectMeta } from '@coxswain/apimachinery/meta'
-import { fieldImmutableMessage, validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
 import { childOf } from '../shared/members.ts'
-import { type Findings, printed } from '../shared/reading.ts'
+import type { Findings } from '../shared/reading.ts'
 import { keepStatusMetadata } from '../shared/status-metadata.ts'
 import type { Strategy, StrategyContext } from '../strategy.ts'
-import { isSamePrinted, printClaimSpec, printTemplateSpec } from './claim-form.ts'
+import { requireMarkedNamespace, validateAdminAccess, validateUnchanged } from './claim-spec.ts'
 import { defaultResults, dropDeallocated, validateClaimStatus } from './claim-status.ts'
 import { defaultRequests, validateDeviceClaim } from './requests.ts'
 
@@ -33,7 +29,7 @@ export const resourceClaimStrategy: Strategy = defineStrategy<ResourceClaim>({
           ...validateDeviceClaim(object.spec?.devices ?? {}, field.Path.of('spec', 'devices')),
         ],
   validateUpdate: (object, old) => [
-    ...validateUnchanged(printClaimSpec(object.spec ?? {}), printClaimSpec(old.spec ?? {})),
+    ...validateUnchanged('resource.ResourceClaimSpec', object.spec, old.spec),
   ],
   validateStatusUpdate: (object, old, context) => [
     ...validateAdminStatus(object, old, context),
@@ -43,54 +39,6 @@ export const resourceClaimStrategy: Strategy = defineStrategy<ResourceClaim>({
     subresource === 'status' ? { reset: ['metadata', 'spec'] } : { reset: ['status'] },
   cells: (object, now) => ({ Name: nameCell(object), State: printState(object), Age: ageCell(object, now) }),
 })
-
-export const resourceClaimTemplateStrategy: Strategy = defineStrategy<ResourceClaimTemplate>({
-  returnsDeleted: true,
-  default: object => defaultRequests(childOf(childOf(childOf(object, 'spec'), 'spec'), 'devices')),
-  validate: (object, context, old) => [
-    ...(old ? [] : validateAdminAccess(object, templateDevices(object), context)),
-    ...validateTemplate(object),
-  ],
-  validateUpdate: (object, old) => [
-    ...validateUnchanged(printTemplateSpec(object.spec ?? {}), printTemplateSpec(old.spec ?? {})),
-  ],
-  cells: (object, now) => ({ Name: nameCell(object), Age: ageCell(object, now) }),
-})
-
-const templateDevices = (object: Decoded<ResourceClaimTemplate>): Decoded<DeviceClaim> =>
-  object.spec?.spec?.devices ?? {}
-
-/** Only labels and annotations go over from a template to its claims. */
-function* validateTemplate(object: Decoded<ResourceClaimTemplate>): Findings {
-  const path = field.Path.of('spec')
-  const metadata = object.spec?.metadata ?? {}
-  yield* validateAnnotations(metadata.annotations ?? {}, path.child('metadata', 'annotations'))
-  yield* validateLabels(metadata.labels ?? {}, path.child('metadata', 'labels'))
-  yield* validateDeviceClaim(templateDevices(object), path.child('spec', 'devices'))
-}
-
-function* validateUnchanged(spec: JsonObject, old: JsonObject): Findings {
-  if (!isSamePrinted(spec, old))
-    yield field.invalid(field.Path.of('spec'), printed(spec), fieldImmutableMessage)
-}
-
-interface WithMetadata {
-  readonly metadata: Decoded<ObjectMeta>
-}
-
-const adminLabel = 'resource.kubernetes.io/admin-access'
-
-/** Devices that others use are given out only in namespaces that an administrator has marked. */
-function* validateAdminAccess(
-  object: WithMetadata,
-  devices: Decoded<DeviceClaim>,
-  context: StrategyContext,
-): Findings {
-  const index = (devices.requests ?? []).findIndex(({ exactly }) => exactly?.adminAccess === true)
-  if (index < 0) return
-  const path = field.Path.of('spec', 'devices', 'requests').index(index).child('adminAccess')
-  yield* requireMarkedNamespace(object, path, context)
-}
 
 function* validateAdminStatus(
   object: Decoded<ResourceClaim>,
@@ -103,21 +51,6 @@ function* validateAdminStatus(
   if (index < 0 || granted(old) >= 0) return
   const path = field.Path.of('status', 'allocation', 'devices', 'results').index(index).child('adminAccess')
   yield* requireMarkedNamespace(object, path, context)
-}
-
-function* requireMarkedNamespace(
-  object: WithMetadata,
-  path: field.Path,
-  { objects }: StrategyContext,
-): Findings {
-  const { namespace } = object.metadata
-  const found = objects.resource('/core/namespaces/').get(`/core/namespaces/${namespace ?? ''}`)
-  const labels = (found?.parse() as Decoded<Namespace> | undefined)?.metadata.labels
-  if (labels?.[adminLabel] !== 'true')
-    yield field.forbidden(
-      path,
-      `admin access to devices requires the \`${adminLabel}: true\` label on the containing namespace`,
-    )
 }
 
 function printState(object: Decoded<ResourceClaim>): string {

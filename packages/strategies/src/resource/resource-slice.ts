@@ -6,9 +6,9 @@ import { validateNodeSelector } from '../core/node-selector.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, numberOf, printed } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
-import { nodeSelectorTermsForm } from './claim-form.ts'
 import { validateCounters, validateDevice } from './device.ts'
 import { validateDriverName, validatePoolName, validateSet } from './names.ts'
 
@@ -62,7 +62,7 @@ function stampTaints(object: Decoded<ResourceSlice>, now: number): void {
 
 const listAttributes = ['bools', 'ints', 'strings', 'versions'] as const
 
-/** Fields that are still being tried out upstream are not kept, unless they are there already. */
+/** Alpha fields are dropped, unless the stored object has them. */
 function dropDisabled(object: Decoded<ResourceSlice>, old: Decoded<ResourceSlice> | undefined): void {
   const hasLists = (device: Decoded<Device>) =>
     Object.values(device.attributes ?? {}).some(value =>
@@ -125,7 +125,7 @@ function* validatePool(pool: Decoded<ResourcePool>, path: field.Path): Findings 
     yield field.invalid(path.child('generation'), generation, 'must be greater than or equal to zero')
 }
 
-/** A slice says in exactly one way on which nodes its devices are. */
+/** A slice specifies the nodes of its devices in exactly one way. */
 function* validateNodes(spec: Decoded<ResourceSliceSpec>, path: field.Path): Findings {
   const set: string[] = []
   const { nodeName, nodeSelector } = spec
@@ -146,7 +146,7 @@ function* validateNodes(spec: Decoded<ResourceSliceSpec>, path: field.Path): Fin
     if (terms.length !== 1)
       yield field.invalid(
         at.child('nodeSelectorTerms'),
-        printed(nodeSelectorTermsForm(nodeSelector)),
+        printed(terms.map(term => goValue('core.NodeSelectorTerm', term))),
         'must have exactly one node selector term',
       )
   }

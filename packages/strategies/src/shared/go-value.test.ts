@@ -5,7 +5,7 @@ import { diffValues } from './unified-diff.ts'
 
 describe('goValue', () => {
   it("prints a value with Go's names, order and zero values", () => {
-    assert.deepEqual(Object.entries(goValue('Toleration', { operator: 'Exists', key: 'a' })), [
+    assert.deepEqual(Object.entries(goValue('core.Toleration', { operator: 'Exists', key: 'a' })), [
       ['Key', 'a'],
       ['Operator', 'Exists'],
       ['Value', ''],
@@ -15,7 +15,7 @@ describe('goValue', () => {
   })
 
   it('has the settings of the host among those of security', () => {
-    const { SecurityContext } = goValue('PodSpec', { hostNetwork: true }) as {
+    const { SecurityContext } = goValue('core.PodSpec', { hostNetwork: true }) as {
       SecurityContext: Record<string, unknown>
     }
     assert.equal(SecurityContext.HostNetwork, true)
@@ -23,8 +23,8 @@ describe('goValue', () => {
   })
 
   it('is what differences are made of', () => {
-    const before = goValue('HTTPHeader', { name: 'a', value: '<x>' })
-    const after = goValue('HTTPHeader', { name: 'b', value: '<x>' })
+    const before = goValue('core.HTTPHeader', { name: 'a', value: '<x>' })
+    const after = goValue('core.HTTPHeader', { name: 'b', value: '<x>' })
     assert.equal(
       diffValues(before, after),
       '@@ -1,4 +1,4 @@\n {\n- "Name": "a",\n+ "Name": "b",\n  "Value": "\\u003cx\\u003e"\n }\n',

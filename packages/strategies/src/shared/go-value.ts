@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
-import { goTypes } from './go-types.ts'
+import { type GoType, goTypes } from '../gen/go-types.ts'
 
 interface Member {
   readonly go: string
@@ -7,19 +7,19 @@ interface Member {
   readonly kind: string
 }
 
-let parsed: ReadonlyMap<string, readonly Member[]> | undefined
+const parsed = new Map<GoType, readonly Member[]>()
 
-function membersOf(type: string): readonly Member[] {
-  parsed ??= new Map(goTypes.map(parseType))
-  return parsed.get(type) ?? []
-}
-
-function parseType(line: string): [string, Member[]] {
-  const [type = '', ...members] = line.split(' ')
-  return [type, members.map(parseMember)]
+function membersOf(type: GoType): readonly Member[] {
+  let members = parsed.get(type)
+  if (!members) {
+    members = goTypes[type].split(' ').map(parseMember)
+    parsed.set(type, members)
+  }
+  return members
 }
 
 function parseMember(text: string): Member {
+  if (text.startsWith('@/')) return { go: '', json: text.slice(2), kind: '@' }
   if (text.startsWith('@')) return { go: '', json: '', kind: text }
   const [names = '', kind = ''] = text.split(':')
   const [go = '', json = go.charAt(0).toLowerCase() + go.slice(1)] = names.split('/')
@@ -28,34 +28,47 @@ function parseMember(text: string): Member {
 
 const zeros: Readonly<Record<string, unknown>> = { s: '', i: 0, b: false, q: '0' }
 
-/** A value as the Go type of this name would be printed: every member, in its order, under its name. */
-export function goValue(type: string, value: JsonObject): JsonObject {
-  const source = type === 'PodSpec' ? withHostSettings(value) : value
+/**
+ * A value as its internal type of kube-apiserver prints: every field, in the order of Go, under its Go name, with the zero
+ * value where it is absent. kube-apiserver validates these types, which have no JSON names, and some messages print them.
+ */
+export function goValue(type: GoType, value: object): JsonObject {
+  const given = value as JsonObject
+  const source = type === 'core.PodSpec' ? withHostSettings(given) : given
   const result: JsonObject = {}
   for (const { go, json, kind } of membersOf(type)) {
-    if (kind === '@ObjectMeta') Object.assign(result, isObject(source.metadata) ? source.metadata : {})
-    else if (kind.startsWith('@')) Object.assign(result, goValue(kind.slice(1), source))
+    if (kind === '@') Object.assign(result, source[json])
+    else if (kind.startsWith('@')) Object.assign(result, goValue(kind.slice(1) as GoType, source))
     else result[go] = goMember(kind, source[json])
   }
   return result
 }
 
 function goMember(kind: string, value: unknown): unknown {
-  const type = kind.replace(/^(?:\[\]|[?=])/, '')
-  if (kind.startsWith('=')) return goValue(type, isObject(value) ? value : {})
+  const type = kind.replace(/^(?:\[\]|\{\}|[?=])/, '') as GoType | ''
+  if (kind.startsWith('=')) return goValue(type as GoType, isObject(value) ? value : {})
   if (value === undefined || value === null) return zeros[kind] ?? null
-  if (kind === '{}') return sorted(value as JsonObject)
+  if (kind.startsWith('{}')) return goMap(value as JsonObject, type)
   if (type === '' || type === kind) return value
   if (Array.isArray(value)) return value.map(item => goValue(type, item as JsonObject))
   return goValue(type, value as JsonObject)
 }
 
-const sorted = (map: JsonObject): JsonObject =>
+function goMap(map: JsonObject, type: GoType | ''): JsonObject {
+  const ordered = inKeyOrder(map)
+  if (type === '') return ordered
+  return Object.fromEntries(
+    Object.entries(ordered).map(([key, item]) => [key, goValue(type, item as JsonObject)]),
+  )
+}
+
+/** Go prints maps in the order of their keys. */
+export const inKeyOrder = (map: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(map).sort(([one], [other]) => (one < other ? -1 : 1)))
 
 const hostSettings = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers']
 
-/** Go keeps what a pod shares with its host among its security settings. */
+/** The internal PodSpec has what a Pod shares with its node in its security context. */
 function withHostSettings(spec: JsonObject): JsonObject {
   const context: JsonObject = isObject(spec.securityContext) ? { ...spec.securityContext } : {}
   for (const setting of hostSettings) if (spec[setting] !== undefined) context[setting] = spec[setting]

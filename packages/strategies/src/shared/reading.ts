@@ -5,13 +5,13 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { isDNS1123Label, isDNS1123Subdomain, isQualifiedName } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../decoded.ts'
 
-/** What is wrong, in the order found. */
+/** Field errors in the order in which they are found. */
 export type Findings = Generator<FieldError, void, undefined>
 
-/** Texts of warnings. There can be many more than an answer has room for, so nobody asks for all of them. */
+/** Texts of warnings. There can be many more than a response has room for, so they are generated on demand. */
 export type WarningTexts = Generator<string, void, undefined>
 
-/** The rules of a pod specification differ a little between a pod and the template of one. */
+/** The rules of a PodSpec differ slightly between a Pod and a PodTemplateSpec. */
 export interface PodRules {
   readonly isPod: boolean
 }
@@ -25,12 +25,12 @@ export const recordOf = (value: unknown): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {}
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
-/** By their names; of two with one name the first. */
+/** Items by name; of several with one name, the first. */
 export function byName<T extends { readonly name?: unknown }>(items: readonly T[]): ReadonlyMap<unknown, T> {
   return new Map(items.map(item => [item.name, item] as const).reverse())
 }
 
-/** One error a message, about `value`. */
+/** One error about `value` for each message. */
 export function* invalidBecause(path: field.Path, value: unknown, messages: readonly string[]): Findings {
   for (const message of messages) yield field.invalid(path, value, message)
 }

@@ -3,7 +3,7 @@ import { escapeHtml } from '@coxswain/apimachinery/go'
 /** Two texts line by line, as `diff -u` shows them: the longest common runs stay, three lines of them around a change. */
 
 const context = 3
-/** In long texts, lines that stand there very often do not count as something in common. */
+/** In long texts, very frequent lines do not count as common. */
 const longText = 200
 
 type Opcode = readonly [

@@ -6,7 +6,7 @@ import { validateDriverName } from '../core/pod/validation/remote-volumes.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, countCell, nameCell } from '../shared/cells.ts'
-import { plain, struct, text } from '../shared/go-form.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, printed, validateNonnegative, validateQualifiedName } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 
@@ -53,21 +53,18 @@ function* validateTopologyKeys(keys: readonly string[], path: field.Path): Findi
   }
 }
 
-const driverForm = struct({
-  Name: text('name'),
-  NodeID: text('nodeID'),
-  TopologyKeys: plain('topologyKeys'),
-  Allocatable: () => null,
-})
+/** Without the number of volumes, which may change. */
+const printDriver = ({ allocatable: _, ...driver }: Decoded<CSINodeDriver>) =>
+  goValue('storage.CSINodeDriver', driver)
 
-/** Of a driver that stays only the number of volumes changes. */
+/** Only the allocatable count of an existing driver can change. */
 function validateDriversKept(object: Decoded<CSINode>, old: Decoded<CSINode>): FieldError[] {
   const errors: FieldError[] = []
   const byName = Map.groupBy(driversOf(object), ({ name }) => name)
   for (const before of driversOf(old)) {
     for (const driver of byName.get(before.name) ?? []) {
-      if (deepEqual(driverForm(driver), driverForm(before))) continue
-      const shown = printed(driverForm(driver))
+      if (deepEqual(printDriver(driver), printDriver(before))) continue
+      const shown = printed(printDriver(driver))
       errors.push(field.invalid(field.Path.of('spec', 'drivers'), shown, 'field is immutable'))
     }
   }

@@ -10,7 +10,7 @@ export function mapSize(map: Record<string, string>): number {
   return Object.entries(map).reduce((size, [key, value]) => size + textLength(key) + textLength(value), 0)
 }
 
-/** What a class tells its driver. */
+/** The parameters that a class passes to its driver. */
 export function* validateParameters(
   value: Readonly<Record<string, string>> | null | undefined,
   path: field.Path,

@@ -15,10 +15,10 @@ import { validateSource } from '../core/volume-sources.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
 import { ageCell, nameCell } from '../shared/cells.ts'
+import { goValue } from '../shared/go-value.ts'
 import { type Findings, invalidBecause, numberOf } from '../shared/reading.ts'
 import type { Strategy } from '../strategy.ts'
 import { mapSize } from './parameters.ts'
-import { attachmentSpecForm } from './volume-attachment-form.ts'
 
 const maxMetadata = 256 * 1024
 const maxMessage = 1024
@@ -77,7 +77,7 @@ function* validateAttachmentSource(source: Decoded<VolumeAttachmentSource>, path
   else if (inlineVolumeSpec) yield* validateInline(inlineVolumeSpec, path.child('inlineVolumeSpec'))
 }
 
-/** A volume that has no object of its own is one of a CSI driver, and belongs to nobody. */
+/** A volume that is specified inline has a CSI source and no claim. */
 function* validateInline(spec: Decoded<PersistentVolumeSpec>, path: field.Path): Findings {
   const forbid = (member: string) =>
     field.forbidden(path.child(member), 'may not be specified in the context of inline volumes')
@@ -121,6 +121,6 @@ function* validateStatus(status: Decoded<VolumeAttachmentStatus>, path: field.Pa
 
 function validateSpecKept(object: Decoded<VolumeAttachment>, old: Decoded<VolumeAttachment>): FieldError[] {
   if (deepEqual(object.spec ?? null, old.spec ?? null)) return []
-  const shown = attachmentSpecForm(object.spec ?? {})
+  const shown = goValue('storage.VolumeAttachmentSpec', object.spec ?? {})
   return [field.invalid(field.Path.of('spec'), field.Printed.inOrder(shown), 'field is immutable')]
 }

@@ -3,7 +3,7 @@ import type { Strategy, StrategyContext } from '../strategy.ts'
 
 const context = {} as StrategyContext
 
-/** What a strategy has against a new object, or against the change of an old one, as `field: message`. For tests. */
+/** The errors of a strategy about a new object, or about an update of `old`, as `field: message`. For tests. */
 export function findProblems(strategy: Strategy, object: JsonObject, old?: JsonObject): string[] {
   strategy.default?.(object)
   const errors = [

@@ -37,9 +37,9 @@ export type CompiledExpression =
   | {
       readonly ok: false
       readonly source: string
-      /** As upstream tells it: `compilation failed: ...`, `must evaluate to bool but got int`. */
+      /** The text of upstream: `compilation failed: ...`, `must evaluate to bool but got int`. */
       readonly error: string
-      /** The compiler's own words, where it was the compiler; where they stand in the source. */
+      /** The messages of the compiler with their positions, if compilation failed. */
       readonly issues: string | undefined
     }
 
@@ -64,7 +64,7 @@ export class PolicyVariables {
   }
 }
 
-/** What an expression has to give; a name for error texts, and a test. */
+/** The type that an expression must evaluate to: its name in error texts, and a test. */
 export interface ReturnType {
   readonly name: string
   readonly accepts: (type: CelType) => boolean
@@ -82,7 +82,7 @@ const jsonPatch: CelType = {
   params: [{ kind: 'object', name: 'JSONPatch', params: [] }],
 }
 
-/** What an expression is for decides what it has to give. */
+/** The result types by the use of an expression. */
 export type Returns = 'any' | 'applyConfiguration' | 'bool' | 'jsonPatch' | 'string' | 'stringOrNull'
 
 const returnTypes: Readonly<Record<Returns, ReturnType>> = {

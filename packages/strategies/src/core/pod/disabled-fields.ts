@@ -2,8 +2,8 @@ import type { Container, PodSpec } from '@coxswain/api/core/v1'
 import type { Decoded } from '../../decoded.ts'
 
 /**
- * Takes out of a pod's specification what belongs to features that are off in this release: a client that sends it gets
- * a pod without it, as if the server did not know the field.
+ * Drops the fields of a PodSpec that belong to features that are off in this release, as if the server did not know
+ * them.
  */
 export function dropDisabledFields(spec: Decoded<PodSpec>): void {
   delete spec.schedulingGroup

@@ -58,7 +58,7 @@ export const podStrategy: Strategy = defineStrategy<Pod>({
     keepObservedGenerations(status, before)
   },
   validateStatusUpdate: (object, old) => validatePodStatusUpdate(object, old),
-  /** Pods change often and seldom by hand, so only new ones are warned about. */
+  /** Pods change often and rarely by hand, so only creates get warnings. */
   warnings: (object, old) => (old ? [] : podWarnings(object)),
   gracePeriod(object, requested) {
     const spec = object.spec ?? {}
@@ -83,7 +83,7 @@ const gated = (now: string): Decoded<PodCondition> => ({
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 })
 
-/** A writer that does not know of generations does not take away what another has noted. */
+/** A client that does not know `observedGeneration` does not clear it. */
 function keepObservedGenerations(status: Decoded<PodStatus>, before: Decoded<PodStatus>): void {
   if (!status.observedGeneration && before.observedGeneration)
     status.observedGeneration = before.observedGeneration

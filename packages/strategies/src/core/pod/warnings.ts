@@ -15,7 +15,7 @@ import { containersWithPath, numberOf, type WarningTexts } from '../../shared/re
 import { portWarnings } from './port-warnings.ts'
 import { overlapWarnings } from './volume-warnings.ts'
 
-/** What is allowed in a new pod and still likely a mistake. */
+/** Warnings about a new Pod: values that are valid but probably a mistake. */
 export function* podWarnings(pod: Decoded<Pod>): WarningTexts {
   const metadata = pod.metadata
   const messages = isDNS1123Label(metadata.name ?? '')
@@ -24,7 +24,7 @@ export function* podWarnings(pod: Decoded<Pod>): WarningTexts {
   yield* warningsFor(pod.spec ?? {}, metadata, field.Path.root)
 }
 
-/** The same for pods that a workload is to make; `path` is the template's. */
+/** The same for the template of a workload; `path` is the template's. */
 export function templateWarnings(template: Decoded<PodTemplateSpec>, path: field.Path): WarningTexts {
   return warningsFor(template.spec ?? {}, template.metadata ?? {}, path)
 }
@@ -140,7 +140,7 @@ function* volumeWarnings(spec: Decoded<PodSpec>, path: field.Path): WarningTexts
   for (const volume of volumes) yield* overlapWarnings(volume)
 }
 
-/** What is odd about the specification of a claim. */
+/** Warnings about the spec of a claim. */
 export function* claimWarnings(spec: Decoded<PersistentVolumeClaimSpec>, path: field.Path): WarningTexts {
   const { requests, limits } = spec.resources ?? {}
   yield* fractionWarnings({ storage: requests?.storage }, path.child('resources', 'requests'))
@@ -211,7 +211,7 @@ function* containerWarnings(
   }
 }
 
-/** A variable that is given again, and not in terms of itself. */
+/** A variable that is set twice, without a reference to itself. */
 function* hiddenVariables(variables: readonly Decoded<EnvVar>[], path: field.Path): WarningTexts {
   const seen = new Set<string>()
   for (const [index, variable] of variables.entries()) {

@@ -177,7 +177,7 @@ function updateClusterIPs(service: Decoded<Service>, old: ServiceSpec, claim: Se
 function takeNodePorts(service: Decoded<Service>, claim: ServiceClaim): void {
   const spec = specOf(service)
   const byPort = new Map<number | undefined, number>()
-  const wishes = Map.groupBy(
+  const requested = Map.groupBy(
     portsOf(spec).filter(({ nodePort }) => nodePort),
     ({ port }) => port,
   )
@@ -185,8 +185,8 @@ function takeNodePorts(service: Decoded<Service>, claim: ServiceClaim): void {
     if (!port.nodePort && !ownsNodePorts(spec)) continue
     const shared = byPort.get(port.port)
     if (shared === undefined) {
-      const wanted = wishes.get(port.port)?.[0]?.nodePort
-      port.nodePort = wanted === undefined ? takeNextPort(claim) : takePort(service, index, wanted, claim)
+      const nodePort = requested.get(port.port)?.[0]?.nodePort
+      port.nodePort = nodePort === undefined ? takeNextPort(claim) : takePort(service, index, nodePort, claim)
       byPort.set(port.port, port.nodePort)
     } else if (!port.nodePort) port.nodePort = shared
     else if (port.nodePort !== shared) takePort(service, index, port.nodePort, claim)

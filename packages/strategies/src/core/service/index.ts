@@ -1,5 +1,5 @@
 /**
- * What Services take from the pools of addresses and node ports, for whoever keeps those pools.
+ * What Services take from the pools of addresses and node ports, for the part of the server that maintains them.
  *
  * @module
  */

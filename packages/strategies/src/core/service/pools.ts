@@ -1,3 +1,5 @@
+import type { Service } from '@coxswain/api/core/v1'
+import type { IPAddress, ServiceCIDR } from '@coxswain/api/networking/v1'
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
 import {
@@ -10,7 +12,7 @@ import {
 } from '@coxswain/apimachinery/validation'
 import { ipFamilyOf } from '@coxswain/kinds'
 import type { Random } from '@coxswain/kit'
-import { listOf, objectOf, stringsOf } from '../../shared/reading.ts'
+import type { Decoded } from '../../decoded.ts'
 import type { ClaimCondition, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
 
 export const addressPrefix = '/networking.k8s.io/ipaddresses/'
@@ -79,15 +81,15 @@ export function readRanges(objects: ObjectReader): AddressRange[] {
     .resource(rangePrefix)
     .list()
     .flatMap(stored => {
-      const object = stored.parse()
-      const ready = objectOf(object.metadata).deletionTimestamp === undefined && isReady(object)
-      return stringsOf(objectOf(object.spec).cidrs).flatMap(cidr => parseRange(cidr, ready) ?? [])
+      const object = stored.parse() as Decoded<ServiceCIDR>
+      const ready = object.metadata.deletionTimestamp === undefined && isReady(object)
+      return (object.spec?.cidrs ?? []).flatMap(cidr => parseRange(cidr, ready) ?? [])
     })
 }
 
 /** Without a word from the controller a range counts as ready, so that services work where none runs. */
-function isReady(range: JsonObject): boolean {
-  const condition = listOf(objectOf(range.status).conditions).find(({ type }) => type === 'Ready')
+function isReady({ status }: Decoded<ServiceCIDR>): boolean {
+  const condition = status?.conditions?.find(({ type }) => type === 'Ready')
   return condition === undefined || condition.status === 'True'
 }
 
@@ -135,7 +137,7 @@ export class ServiceClaim {
   readonly #service: { readonly namespace: string; readonly name: string }
   readonly #taken = new Set<string>()
 
-  constructor(context: StrategyContext, service: JsonObject) {
+  constructor(context: StrategyContext, service: Decoded<Service>) {
     const { namespace, name } = service.metadata as { namespace: string; name: string }
     this.#context = context
     this.#service = { namespace, name }
@@ -279,9 +281,9 @@ export function createIPAddress(
 }
 
 /** Whether an IPAddress is a service's. */
-export function isOwnedBy(address: JsonObject, { namespace, name }: Owner): boolean {
-  const parent = objectOf(objectOf(address.spec).parentRef)
-  return parent.resource === 'services' && parent.namespace === namespace && parent.name === name
+export function isOwnedBy(address: Pick<Decoded<IPAddress>, 'spec'>, { namespace, name }: Owner): boolean {
+  const parent = address.spec?.parentRef
+  return parent?.resource === 'services' && parent.namespace === namespace && parent.name === name
 }
 
 /** Gives an address back if it is `owner`'s; an address with finalizers has to be deleted by who set them. */
@@ -293,8 +295,8 @@ export function releaseAddress(
   const key = addressPrefix + canonicalAddress(address)
   const stored = objects.resource(addressPrefix).get(key)
   if (!stored) return undefined
-  const object = stored.parse()
+  const object = stored.parse() as Decoded<IPAddress>
   const isOwn = isOwnedBy(object, owner)
-  const isHeld = listOf(objectOf(object.metadata).finalizers).length > 0
+  const isHeld = (object.metadata.finalizers ?? []).length > 0
   return isOwn && !isHeld ? { type: 'delete', key } : undefined
 }

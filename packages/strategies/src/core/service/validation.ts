@@ -9,6 +9,7 @@ import {
 import type { Decoded } from '../../decoded.ts'
 import { ingressIPs, legacyCIDR, legacyIP, validateEndpointIP } from '../../networking/addresses.ts'
 import { validateStatusHostname } from '../../networking/ingress.ts'
+import { goValue } from '../../shared/go-value.ts'
 import {
   type Findings,
   invalidBecause,
@@ -180,14 +181,7 @@ function* validatePortsTogether(spec: ServiceSpec): Findings {
 
 /** Upstream prints its internal type with nothing but these two. */
 function goPort(protocol: string | undefined, port: number | undefined): field.Printed {
-  return printed({
-    Name: '',
-    Protocol: protocol ?? '',
-    AppProtocol: null,
-    Port: port ?? 0,
-    TargetPort: 0,
-    NodePort: 0,
-  })
+  return printed(goValue('core.ServicePort', { protocol, port }))
 }
 
 function* validateSourceRanges(service: Decoded<Service>, old: Decoded<Service> | undefined): Findings {

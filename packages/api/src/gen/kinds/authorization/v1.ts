@@ -12,7 +12,7 @@ export type FieldSelectorAttributes = T.FieldSelectorAttributes
 export const FieldSelectorAttributes: Ref<T.FieldSelectorAttributes> = ref('FieldSelectorAttributes')
 export type LabelSelectorAttributes = T.LabelSelectorAttributes
 export const LabelSelectorAttributes: Ref<T.LabelSelectorAttributes> = ref('LabelSelectorAttributes')
-/** Answers whether somebody may do something in one namespace. */
+/** Answers whether a user may perform an action in one namespace. */
 export type LocalSubjectAccessReview = T.LocalSubjectAccessReview
 export const LocalSubjectAccessReview: Kind<T.LocalSubjectAccessReview, Create<T.LocalSubjectAccessReview, 'spec'>, Apply<T.LocalSubjectAccessReview>> = kind('LocalSubjectAccessReview', 'localsubjectaccessreviews')
 export type NonResourceAttributes = T.NonResourceAttributes
@@ -33,7 +33,7 @@ export type SelfSubjectRulesReview = T.SelfSubjectRulesReview
 export const SelfSubjectRulesReview: Kind<T.SelfSubjectRulesReview, Create<T.SelfSubjectRulesReview, 'spec'>, Apply<T.SelfSubjectRulesReview>> = kind('SelfSubjectRulesReview', 'selfsubjectrulesreviews', 'cluster')
 export type SelfSubjectRulesReviewSpec = T.SelfSubjectRulesReviewSpec
 export const SelfSubjectRulesReviewSpec: Ref<T.SelfSubjectRulesReviewSpec> = ref('SelfSubjectRulesReviewSpec')
-/** Answers whether somebody may do something. */
+/** Answers whether a user may perform an action. */
 export type SubjectAccessReview = T.SubjectAccessReview
 export const SubjectAccessReview: Kind<T.SubjectAccessReview, Create<T.SubjectAccessReview, 'spec'>, Apply<T.SubjectAccessReview>> = kind('SubjectAccessReview', 'subjectaccessreviews', 'cluster')
 export type SubjectAccessReviewSpec = T.SubjectAccessReviewSpec

@@ -13,7 +13,7 @@ export type HTTPIngressPath = T.HTTPIngressPath
 export const HTTPIngressPath: Ref<T.HTTPIngressPath> = ref('HTTPIngressPath')
 export type HTTPIngressRuleValue = T.HTTPIngressRuleValue
 export const HTTPIngressRuleValue: Ref<T.HTTPIngressRuleValue> = ref('HTTPIngressRuleValue')
-/** Records that an address of a service range is taken, and by whom. */
+/** Records that an address of a service range is allocated, and the object that owns it. */
 export type IPAddress = T.IPAddress
 export const IPAddress: Kind<T.IPAddress, Create<T.IPAddress, 'spec'>, Apply<T.IPAddress>> = kind('IPAddress', 'ipaddresses', 'cluster')
 export type IPAddressSpec = T.IPAddressSpec

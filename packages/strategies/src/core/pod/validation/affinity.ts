@@ -97,7 +97,7 @@ function* validateRequirement(
     yield* invalidBecause(at.index(index), value, isValidLabelValue(value))
 }
 
-/** Of a node's fields only its name can be asked for. */
+/** Only one field of a Node can be selected, its name. */
 function* validateFieldRequirement(
   requirement: Decoded<NodeSelectorRequirement>,
   path: field.Path,

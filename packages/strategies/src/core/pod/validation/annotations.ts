@@ -1,7 +1,9 @@
+import type { AppArmorProfile, PodSpec, SeccompProfile } from '@coxswain/api/core/v1'
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
-import { containersWithPath, type Findings, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
+import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import type { Decoded } from '../../../decoded.ts'
+import { containersWithPath, type Findings } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'
 
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
@@ -11,15 +13,15 @@ const seccompContainer = 'container.seccomp.security.alpha.kubernetes.io/'
 const appArmor = 'container.apparmor.security.beta.kubernetes.io/'
 const localhost = 'localhost/'
 
-/** Annotations of a pod that mean something. `path` is that of all of them. */
+/** The rules of the annotations of a Pod that have a meaning. `path` is that of `annotations`. */
 export function* validatePodAnnotations(
   annotations: Readonly<Record<string, string>>,
-  spec: JsonObject,
+  spec: Decoded<PodSpec>,
   path: field.Path,
 ): Findings {
   if (Object.keys(annotations).length === 0) return
   const mirror = annotations[mirrorAnnotation]
-  if (mirror !== undefined && textOf(spec.nodeName) === '') {
+  if (mirror !== undefined && (spec.nodeName ?? '') === '') {
     const message = 'must set spec.nodeName if mirror pod annotation is set'
     yield field.invalid(path.key(mirrorAnnotation), mirror, message)
   }
@@ -30,7 +32,7 @@ export function* validatePodAnnotations(
     if (key === seccompPod || key.startsWith(seccompContainer))
       yield* validateSeccompAnnotation(value, path.child(key))
   }
-  const names = new Set([...containersWithPath(spec, path)].map(([container]) => textOf(container.name)))
+  const names = new Set([...containersWithPath(spec, path)].map(([container]) => container.name ?? ''))
   for (const [key, value] of Object.entries(annotations)) {
     if (!key.startsWith(appArmor)) continue
     const name = key.slice(appArmor.length)
@@ -51,22 +53,26 @@ function* validateSeccompAnnotation(value: string, path: field.Path): Findings {
   else yield field.invalid(path, value, 'must be a valid seccomp profile')
 }
 
-/** Where a profile is given both as an annotation and as a field, they say the same. `path` is the specification's. */
-export function* validateProfilesMatch(metadata: JsonObject, spec: JsonObject, path: field.Path): Findings {
-  const annotations = recordOf(metadata.annotations)
+/** Where a profile is given both as an annotation and as a field, they must match. `path` is that of the spec. */
+export function* validateProfilesMatch(
+  metadata: Decoded<ObjectMeta>,
+  spec: Decoded<PodSpec>,
+  path: field.Path,
+): Findings {
+  const annotations = metadata.annotations ?? {}
   if (Object.keys(annotations).length === 0) return
-  const podContext = objectOf(spec.securityContext)
+  const podContext = spec.securityContext ?? {}
   const contextPath = path.child('securityContext')
   yield* matchProfile('seccomp', annotations[seccompPod], podContext.seccompProfile, contextPath)
   for (const [container, at] of containersWithPath(spec, path)) {
-    const annotation = annotations[seccompContainer + textOf(container.name)]
-    const { seccompProfile } = objectOf(container.securityContext)
+    const annotation = annotations[seccompContainer + (container.name ?? '')]
+    const seccompProfile = container.securityContext?.seccompProfile
     yield* matchProfile('seccomp', annotation, seccompProfile, at.child('securityContext'))
   }
-  if (objectOf(spec.os).name === 'windows') return
+  if (spec.os?.name === 'windows') return
   for (const [container, at] of containersWithPath(spec, path)) {
-    const annotation = annotations[appArmor + textOf(container.name)]
-    const profile = objectOf(container.securityContext).appArmorProfile ?? podContext.appArmorProfile
+    const annotation = annotations[appArmor + (container.name ?? '')]
+    const profile = container.securityContext?.appArmorProfile ?? podContext.appArmorProfile
     yield* matchProfile('apparmor', annotation, profile, at.child('securityContext'))
   }
 }
@@ -74,11 +80,11 @@ export function* validateProfilesMatch(metadata: JsonObject, spec: JsonObject, p
 function* matchProfile(
   kind: 'seccomp' | 'apparmor',
   annotation: string | undefined,
-  profile: unknown,
+  profile: Decoded<SeccompProfile | AppArmorProfile> | undefined,
   contextPath: field.Path,
 ): Findings {
   if (annotation === undefined || profile === undefined) return
-  const { type, localhostProfile } = objectOf(profile)
+  const { type, localhostProfile } = profile
   const path = contextPath.child(kind === 'seccomp' ? 'seccompProfile' : 'appArmorProfile')
   const wrongType = field.forbidden(path.child('type'), `${kind} type in annotation and field must match`)
   if (type === 'Unconfined') {

@@ -24,7 +24,7 @@ import { validateResourceQuantity } from './resources.ts'
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod']
 const volumeModes = ['Block', 'Filesystem']
 
-/** The claim that is made for a volume of one pod: only labels and annotations, and the specification of a claim. */
+/** The claim template of an ephemeral volume: labels, annotations and the spec of a claim. */
 export function* validateClaimTemplate(
   template: Decoded<PersistentVolumeClaimTemplate>,
   path: field.Path,

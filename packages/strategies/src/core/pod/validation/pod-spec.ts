@@ -36,7 +36,7 @@ const restartPolicies = ['Always', 'OnFailure', 'Never']
 const dnsPolicies = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None']
 const maxInt32 = 2 ** 31 - 1
 
-/** `metadata` is the pod's; that of a template says nothing about the pods made of it. */
+/** `metadata` is that of the Pod; undefined for a template. */
 export function* validatePodSpec(
   spec: Decoded<PodSpec>,
   metadata: Decoded<ObjectMeta> | undefined,
@@ -46,7 +46,7 @@ export function* validatePodSpec(
   if (spec.terminationGracePeriodSeconds === undefined)
     yield field.required(path.child('terminationGracePeriodSeconds'))
   const podName = metadata?.name ?? ''
-  const volumes = yield* validateVolumes(spec.volumes ?? [], podName, path.child('volumes'), rules)
+  const volumes = yield* validateVolumes(spec.volumes ?? [], path.child('volumes'), { ...rules, podName })
   const claimList = spec.resourceClaims ?? []
   const claims = new Set(claimList.map(({ name }) => name ?? '').filter(Boolean))
   yield* validateResourceClaims(claimList, metadata, path.child('resourceClaims'))
@@ -94,7 +94,7 @@ function* validateResourceClaims(
     names.add(name)
     const members = ['resourceClaimName', 'resourceClaimTemplateName'] as const
     const given = members.filter(member => claim[member] !== undefined)
-    const shown = printed(goValue('PodResourceClaim', claim))
+    const shown = printed(goValue('core.PodResourceClaim', claim))
     if (given.length > 1) {
       const message = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified'
       yield field.invalid(at, shown, message)
@@ -138,7 +138,7 @@ function* validateGates(spec: Decoded<PodSpec>, path: field.Path): Findings {
   }
 }
 
-/** A user namespace of its own does not go with other namespaces of the host. */
+/** A Pod with its own user namespace cannot use other namespaces of the host. */
 function* validateHostUsers(spec: Decoded<PodSpec>, path: field.Path): Findings {
   if (spec.hostUsers !== false) return
   const message = 'when `hostUsers` is false'
@@ -196,7 +196,7 @@ function* validateEnvFiles(spec: Decoded<PodSpec>, path: field.Path): Findings {
   }
 }
 
-/** A pod as a whole, but for what only holds for new or for changed pods. */
+/** The rules that hold for creates and updates of a Pod. */
 export function* validatePod(pod: Decoded<Pod>): Findings {
   const metadata = pod.metadata
   const spec = pod.spec ?? {}
@@ -230,7 +230,7 @@ export function* validateNewPod(pod: Decoded<Pod>): Findings {
   yield* validateProfilesMatch(pod.metadata, spec, path)
 }
 
-/** The pods that a workload is to make. */
+/** The Pod template of a workload. */
 export function* validatePodTemplate(template: Decoded<PodTemplateSpec>, path: field.Path): Findings {
   const metadata = template.metadata ?? {}
   const spec = template.spec ?? {}

@@ -17,6 +17,7 @@ import {
   parseIP,
 } from '@coxswain/apimachinery/validation'
 import type { Decoded } from '../../../decoded.ts'
+import { goValue } from '../../../shared/go-value.ts'
 import {
   byName,
   type Findings,
@@ -78,7 +79,7 @@ function* validateNomination(
     yield field.forbidden(at, 'may not be set on pods that are already bound to a node')
 }
 
-/** A container that has ended runs again only where its pod would restart it. */
+/** A terminated container can only run again if its restart policy allows it. */
 function* validateTransitions(
   status: Decoded<PodStatus>,
   before: Decoded<PodStatus>,
@@ -176,7 +177,7 @@ function* validateExtendedClaim(status: Decoded<PodStatus>, spec: Decoded<PodSpe
   else yield* invalidBecause(at.child('resourceClaimName'), name, nameIsDNSSubdomain(name, false))
 }
 
-/** At most one address of each family; addresses that were there before are not judged again. */
+/** At most one address of each family; addresses of the stored object are not validated again. */
 function* validateAddresses(
   status: Decoded<PodStatus>,
   before: Decoded<PodStatus>,
@@ -196,7 +197,7 @@ function* validateAddresses(
     yield field.internalError(at, `failed to check for dual stack with error:invalid IP: ${bad}`)
   const families = new Set(parsed.map(ip => ip?.bytes.length))
   if (bad !== undefined || families.size < 2 || addresses.length > 2) {
-    const shown = printed(addresses.map(ip => ({ IP: ip })))
+    const shown = printed(addresses.map(ip => goValue('core.PodIP', { ip })))
     yield field.invalid(at, shown, 'may specify no more than one IP for each IP family')
   }
 }

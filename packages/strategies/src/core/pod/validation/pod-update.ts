@@ -36,7 +36,7 @@ export function annotationChanges(pod: Decoded<Pod>, old: Decoded<Pod>): FieldEr
   )
 }
 
-/** A pod is what it is: few things can change, and those in one direction. */
+/** Only a few fields of a Pod can change, and some only in one direction. */
 export function* validatePodUpdate(pod: Decoded<Pod>, oldPod: Decoded<Pod>): Findings {
   yield* annotationChanges(pod, oldPod)
   const spec = pod.spec ?? {}
@@ -61,7 +61,7 @@ export function* validatePodUpdate(pod: Decoded<Pod>, oldPod: Decoded<Pod>): Fin
     const difference =
       isTooLongToCompare(old) || isTooLongToCompare(munged)
         ? ''
-        : diffValues(goValue('PodSpec', old), goValue('PodSpec', munged))
+        : diffValues(goValue('core.PodSpec', old), goValue('core.PodSpec', munged))
     const message = `pod updates may not change fields other than ${updatable}\n${difference}`
     yield field.forbidden(path, message)
   }
@@ -123,7 +123,7 @@ function withOldValues(spec: Decoded<PodSpec>, old: Decoded<PodSpec>): Decoded<P
 
 const required = 'requiredDuringSchedulingIgnoredDuringExecution'
 
-/** Where a pod that is not to be scheduled yet may run can still be narrowed. */
+/** The node selector and affinity of a gated Pod may become stricter. */
 function* adoptNodeChoice(munged: Decoded<PodSpec>, old: Decoded<PodSpec>): Findings {
   const selector = munged.nodeSelector ?? {}
   const narrowed = Object.entries(old.nodeSelector ?? {}).every(([key, value]) => selector[key] === value)
@@ -147,7 +147,7 @@ function* validateNodeAffinityChange(now: Decoded<NodeAffinity>, before: Decoded
   const terms = now[required]?.nodeSelectorTerms ?? []
   const at = path.child('affinity', 'nodeAffinity', required, 'nodeSelectorTerms')
   if (oldTerms.length === 0) return
-  const goTerm = (term: Decoded<NodeSelectorTerm>) => goValue('NodeSelectorTerm', term)
+  const goTerm = (term: Decoded<NodeSelectorTerm>) => goValue('core.NodeSelectorTerm', term)
   if (oldTerms.length !== terms.length) {
     const message = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed'
     yield field.invalid(at, printed(terms.map(goTerm)), message)
@@ -168,7 +168,7 @@ function* validateNodeAffinityChange(now: Decoded<NodeAffinity>, before: Decoded
   }
 }
 
-/** Ephemeral containers only come; there is no way back. */
+/** Ephemeral containers can be added, but not changed or removed. */
 export function* validateEphemeralContainersUpdate(pod: Decoded<Pod>, old: Decoded<Pod>): Findings {
   yield* annotationChanges(pod, old)
   const at = path.child('ephemeralContainers')
@@ -184,14 +184,14 @@ export function* validateEphemeralContainersUpdate(pod: Decoded<Pod>, old: Decod
       yield field.forbidden(
         at,
         `existing ephemeral containers ${JSON.stringify(name)} may not be changed\n${diffValues(
-          goValue('EphemeralContainer', container),
-          goValue('EphemeralContainer', now),
+          goValue('core.EphemeralContainer', container),
+          goValue('core.EphemeralContainer', now),
         )}`,
       )
   }
 }
 
-/** A pod that a node runs by itself can be seen and not changed; the only error then. */
+/** A static Pod cannot be changed; no other error is reported then. */
 export function refuseStatic(old: Decoded<Pod>, message: string): FieldError[] | undefined {
   const annotations = old.metadata.annotations ?? {}
   if (annotations[mirrorAnnotation] === undefined) return undefined

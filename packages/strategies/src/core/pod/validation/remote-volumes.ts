@@ -1,38 +1,61 @@
+import type {
+  AzureDiskVolumeSource,
+  FCVolumeSource,
+  FlexVolumeSource,
+  FlockerVolumeSource,
+  ISCSIVolumeSource,
+  QuobyteVolumeSource,
+  VolumeSource,
+} from '@coxswain/api/core/v1'
 import * as field from '@coxswain/apimachinery/field'
-import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { isDNS1123Subdomain, nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
+import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,
   invalidBecause,
   numberOf,
-  objectOf,
   printed,
-  recordOf,
   requireMembers,
-  stringsOf,
-  textOf,
   validateDNSLabel,
 } from '../../../shared/reading.ts'
 import { validateDescendingPath } from './paths.ts'
 
-type SourceRule = (source: JsonObject, path: field.Path) => Findings
+/** The sources of a Pod's volumes, by the names of their fields. */
+export type VolumeSources = { readonly [K in keyof VolumeSource]-?: Decoded<NonNullable<VolumeSource[K]>> }
 
-/** A source of which only some members must be there. */
-const needs =
-  (...members: string[]): SourceRule =>
-  (source, path) =>
-    requireMembers(source, members, path)
+type LocalType =
+  | 'emptyDir'
+  | 'hostPath'
+  | 'secret'
+  | 'configMap'
+  | 'persistentVolumeClaim'
+  | 'downwardAPI'
+  | 'projected'
+  | 'ephemeral'
+  | 'image'
 
-/** Volumes of storage systems; `path` is the volume's. */
-export function* validateRemoteVolume(type: string, source: JsonObject, path: field.Path): Findings {
-  const at = path.child(type === 'gcePersistentDisk' ? 'persistentDisk' : type)
-  yield* rules[type]!(source, at)
+type RemoteVolumeRules = {
+  readonly [K in Exclude<keyof VolumeSource, LocalType>]: (
+    source: VolumeSources[K],
+    path: field.Path,
+  ) => Findings
 }
 
-const rules: Readonly<Record<string, SourceRule>> = {
+/** A source that only requires some of its fields. */
+const needs =
+  <T extends object>(...members: (keyof T & string)[]) =>
+  (source: T, path: field.Path): Findings =>
+    requireMembers(source, members, path)
+
+/** The path of a volume's source; `path` is the volume's. */
+export const sourcePath = (type: string, path: field.Path): field.Path =>
+  path.child(type === 'gcePersistentDisk' ? 'persistentDisk' : type)
+
+/** The rules of volumes of storage systems. */
+export const remoteVolumeRules: RemoteVolumeRules = {
   gitRepo: function* (source, path) {
     yield* requireMembers(source, ['repository'], path)
-    yield* validateDescendingPath(textOf(source.directory), path.child('directory'))
+    yield* validateDescendingPath(source.directory ?? '', path.child('directory'))
   },
   gcePersistentDisk: function* (source, path) {
     yield* requireMembers(source, ['pdName'], path)
@@ -44,22 +67,22 @@ const rules: Readonly<Record<string, SourceRule>> = {
   },
   nfs: function* (source, path) {
     yield* requireMembers(source, ['server', 'path'], path)
-    if (!textOf(source.path).startsWith('/'))
-      yield field.invalid(path.child('path'), textOf(source.path), 'must be an absolute path')
+    const target = source.path ?? ''
+    if (!target.startsWith('/')) yield field.invalid(path.child('path'), target, 'must be an absolute path')
   },
   iscsi: validateIscsi,
   glusterfs: needs('endpoints', 'path'),
   flocker: validateFlocker,
   rbd: function* (source, path) {
-    if (stringsOf(source.monitors).length === 0) yield field.required(path.child('monitors'))
+    if ((source.monitors ?? []).length === 0) yield field.required(path.child('monitors'))
     yield* requireMembers(source, ['image'], path)
   },
   cinder: function* (source, path) {
     yield* requireMembers(source, ['volumeID'], path)
-    if (isObject(source.secretRef)) yield* requireMembers(source.secretRef, ['name'], path.child('secretRef'))
+    if (source.secretRef) yield* requireMembers(source.secretRef, ['name'], path.child('secretRef'))
   },
   cephfs: function* (source, path) {
-    if (stringsOf(source.monitors).length === 0) yield field.required(path.child('monitors'))
+    if ((source.monitors ?? []).length === 0) yield field.required(path.child('monitors'))
   },
   quobyte: validateQuobyte,
   fc: validateFibreChannel,
@@ -70,25 +93,24 @@ const rules: Readonly<Record<string, SourceRule>> = {
   portworxVolume: needs('volumeID'),
   azureDisk: validateAzureDisk,
   storageos: function* (source, path) {
-    const { volumeName, volumeNamespace } = source
-    if (textOf(volumeName) === '') yield field.required(path.child('volumeName'))
-    else yield* validateDNSLabel(textOf(volumeName), path.child('volumeName'))
-    if (textOf(volumeNamespace) !== '')
-      yield* validateDNSLabel(textOf(volumeNamespace), path.child('volumeNamespace'))
-    if (isObject(source.secretRef)) yield* requireMembers(source.secretRef, ['name'], path.child('secretRef'))
+    const { volumeName = '', volumeNamespace = '' } = source
+    if (volumeName === '') yield field.required(path.child('volumeName'))
+    else yield* validateDNSLabel(volumeName, path.child('volumeName'))
+    if (volumeNamespace !== '') yield* validateDNSLabel(volumeNamespace, path.child('volumeNamespace'))
+    if (source.secretRef) yield* requireMembers(source.secretRef, ['name'], path.child('secretRef'))
   },
   scaleIO: needs('gateway', 'system', 'volumeName'),
   csi: function* (source, path) {
-    yield* validateDriverName(textOf(source.driver), path.child('driver'))
+    yield* validateDriverName(source.driver ?? '', path.child('driver'))
     const secret = source.nodePublishSecretRef
-    if (!isObject(secret)) return
-    const name = textOf(secret.name)
+    if (!secret) return
+    const name = secret.name ?? ''
     if (name === '') yield field.required(path.child('nodePublishSecretRef', 'name'))
     else yield* invalidBecause(path.child('name'), name, nameIsDNSSubdomain(name, false))
   },
 }
 
-function* validatePartition(source: JsonObject, path: field.Path): Findings {
+function* validatePartition(source: { partition?: number }, path: field.Path): Findings {
   const partition = numberOf(source.partition)
   if (partition < 0 || partition > 255)
     yield field.invalid(path.child('partition'), partition, 'must be between 1 and 255, inclusive')
@@ -106,21 +128,21 @@ function* validateIscsiName(name: string, path: field.Path): Findings {
   else if (!kind[1].test(name)) yield field.invalid(path, name, 'must be valid format')
 }
 
-function* validateIscsi(source: JsonObject, path: field.Path): Findings {
+function* validateIscsi(source: Decoded<ISCSIVolumeSource>, path: field.Path): Findings {
   yield* requireMembers(source, ['targetPortal', 'iqn'], path)
-  if (textOf(source.iqn) !== '') yield* validateIscsiName(textOf(source.iqn), path.child('iqn'))
+  if (source.iqn) yield* validateIscsiName(source.iqn, path.child('iqn'))
   const lun = numberOf(source.lun)
   if (lun < 0 || lun > 255)
     yield field.invalid(path.child('lun'), lun, 'must be between 0 and 255, inclusive')
-  if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && !isObject(source.secretRef))
+  if ((source.chapAuthDiscovery === true || source.chapAuthSession === true) && !source.secretRef)
     yield field.required(path.child('secretRef'))
   if (source.initiatorName !== undefined)
-    yield* validateIscsiName(textOf(source.initiatorName), path.child('initiatorname'))
+    yield* validateIscsiName(source.initiatorName, path.child('initiatorname'))
 }
 
-function* validateFlocker(source: JsonObject, path: field.Path): Findings {
-  const name = textOf(source.datasetName)
-  const uuid = textOf(source.datasetUUID)
+function* validateFlocker(source: Decoded<FlockerVolumeSource>, path: field.Path): Findings {
+  const name = source.datasetName ?? ''
+  const uuid = source.datasetUUID ?? ''
   if (name === '' && uuid === '') yield field.required(path, 'one of datasetName and datasetUUID is required')
   if (name !== '' && uuid !== '') {
     const message = 'datasetName and datasetUUID can not be specified simultaneously'
@@ -129,11 +151,11 @@ function* validateFlocker(source: JsonObject, path: field.Path): Findings {
   if (name.includes('/')) yield field.invalid(path.child('datasetName'), name, "must not contain '/'")
 }
 
-function* validateQuobyte(source: JsonObject, path: field.Path): Findings {
-  const registry = textOf(source.registry)
+function* validateQuobyte(source: Decoded<QuobyteVolumeSource>, path: field.Path): Findings {
+  const registry = source.registry ?? ''
   const pairs = 'must be a host:port pair or multiple pairs separated by commas'
   if (registry === '') yield field.required(path.child('registry'), pairs)
-  else if (textOf(source.tenant).length >= 65)
+  else if ((source.tenant ?? '').length >= 65)
     yield field.required(path.child('tenant'), 'must be a UUID and may not exceed a length of 64 characters')
   else {
     for (const pair of registry.split(',')) {
@@ -144,9 +166,9 @@ function* validateQuobyte(source: JsonObject, path: field.Path): Findings {
   yield* requireMembers(source, ['volume'], path)
 }
 
-function* validateFibreChannel(source: JsonObject, path: field.Path): Findings {
-  const targets = stringsOf(source.targetWWNs)
-  const ids = stringsOf(source.wwids)
+function* validateFibreChannel(source: Decoded<FCVolumeSource>, path: field.Path): Findings {
+  const targets = source.targetWWNs ?? []
+  const ids = source.wwids ?? []
   const at = path.child('targetWWNs')
   if (targets.length === 0 && ids.length === 0)
     yield field.required(at, 'must specify either targetWWNs or wwids, but not both')
@@ -159,9 +181,9 @@ function* validateFibreChannel(source: JsonObject, path: field.Path): Findings {
     yield field.invalid(path.child('lun'), source.lun, 'must be between 0 and 255, inclusive')
 }
 
-function* validateFlexVolume(source: JsonObject, path: field.Path): Findings {
+function* validateFlexVolume(source: Decoded<FlexVolumeSource>, path: field.Path): Findings {
   yield* requireMembers(source, ['driver'], path)
-  for (const key of Object.keys(recordOf(source.options))) {
+  for (const key of Object.keys(source.options ?? {})) {
     const namespace = `.${(key.split('/')[0] ?? '').toLowerCase()}`
     if (namespace.endsWith('.kubernetes.io') || namespace.endsWith('.k8s.io')) {
       const message = 'kubernetes.io and k8s.io namespaces are reserved'
@@ -174,18 +196,20 @@ const managedUri =
   '/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'
 const blobUri = 'https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'
 
-function* validateAzureDisk(source: JsonObject, path: field.Path): Findings {
+const diskChoices: readonly ['cachingMode' | 'kind', readonly string[]][] = [
+  ['cachingMode', ['None', 'ReadOnly', 'ReadWrite']],
+  ['kind', ['Dedicated', 'Managed', 'Shared']],
+]
+
+function* validateAzureDisk(source: Decoded<AzureDiskVolumeSource>, path: field.Path): Findings {
   yield* requireMembers(source, ['diskName', 'diskURI'], path)
-  const choices: readonly [string, string[]][] = [
-    ['cachingMode', ['None', 'ReadOnly', 'ReadWrite']],
-    ['kind', ['Dedicated', 'Managed', 'Shared']],
-  ]
-  for (const [member, supported] of choices) {
-    if (source[member] !== undefined && !supported.includes(textOf(source[member])))
-      yield field.notSupported(path.child(member), source[member], supported)
+  for (const [member, supported] of diskChoices) {
+    const value = source[member]
+    if (value !== undefined && !supported.includes(value))
+      yield field.notSupported(path.child(member), value, supported)
   }
   if (source.kind === undefined) return
-  const uri = textOf(source.diskURI)
+  const uri = source.diskURI ?? ''
   if (source.kind === 'Managed') {
     if (!uri.startsWith('/subscriptions/')) yield field.notSupported(path.child('diskURI'), uri, [managedUri])
   } else if (!uri.startsWith('https://')) {
@@ -204,5 +228,5 @@ export function* validateDriverName(name: string, path: field.Path): Findings {
 }
 
 /** Whether a volume is a claim, so that it can be a block device. */
-export const isClaimVolume = (volume: JsonObject): boolean =>
-  isObject(volume.persistentVolumeClaim) || isObject(objectOf(volume).ephemeral)
+export const isClaimVolume = (volume: Decoded<VolumeSource>): boolean =>
+  volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined

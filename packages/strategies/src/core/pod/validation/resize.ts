@@ -1,36 +1,35 @@
-import type { Pod, PodSpec } from '@coxswain/api/core/v1'
+import type { Container, Pod, PodSpec, ResourceRequirements } from '@coxswain/api/core/v1'
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
 import { computeQosClass } from '@coxswain/kinds'
 import type { Decoded } from '../../../decoded.ts'
-import { type Findings, listOf, objectOf, recordOf, textOf } from '../../../shared/reading.ts'
+import type { Findings } from '../../../shared/reading.ts'
 import { refuseStatic } from './pod-update.ts'
 import { sameSpec } from './semantic.ts'
 
 const path = field.Path.of('spec')
 const resizable = ['cpu', 'memory']
+const amountKinds = ['requests', 'limits'] as const
 const onlyComputing = 'only cpu and memory resources are mutable'
 
-/** What is wrong with new amounts of cpu and memory for the containers of a pod. */
+/** The errors of a resize: new requests and limits of cpu and memory. */
 export function validateResize(pod: Decoded<Pod>, old: Decoded<Pod>): FieldError[] {
   const refused = refuseStatic(old, 'static pods cannot be resized')
   if (refused) return refused
-  if (objectOf(objectOf(old.spec).os).name === 'windows')
+  if (old.spec?.os?.name === 'windows')
     return [field.forbidden(field.Path.of(''), 'windows pods cannot be resized')]
-  const spec = objectOf(pod.spec)
-  const before = objectOf(old.spec)
+  const spec = pod.spec ?? {}
+  const before = old.spec ?? {}
   const errors: FieldError[] = []
-  const { qosClass } = objectOf(old.status)
-  const classOf = ({ spec }: JsonObject) => computeQosClass(objectOf(spec) as unknown as PodSpec)
-  if ((qosClass ?? classOf(old)) !== classOf(pod)) {
+  const classOf = (given: Decoded<PodSpec>) => computeQosClass(given as PodSpec)
+  if ((old.status?.qosClass ?? classOf(before)) !== classOf(spec)) {
     const message = 'Pod QOS Class may not change as a result of resizing'
-    errors.push(field.invalid(path, textOf(objectOf(pod.status).qosClass), message))
+    errors.push(field.invalid(path, pod.status?.qosClass ?? '', message))
   }
   if (!nodeCanResize(old))
     errors.push(field.forbidden(path, 'Pod running on node without support for resize'))
   for (const error of validatePodLevel(spec, before)) errors.push(error)
-  if (listOf(objectOf(old.status).nodeAllocatableResourceClaimStatuses).length > 0)
+  if ((old.status?.nodeAllocatableResourceClaimStatuses ?? []).length > 0)
     errors.push(field.forbidden(path, 'pods with node allocatable resource claims cannot be resized'))
   const order = [...validateOrder(spec, before)]
   for (const error of order) errors.push(error)
@@ -43,36 +42,32 @@ export function validateResize(pod: Decoded<Pod>, old: Decoded<Pod>): FieldError
 }
 
 /** Only a node that reports the resources of its containers can change them. */
-function nodeCanResize(old: JsonObject): boolean {
-  const running = listOf(objectOf(old.status).containerStatuses).find(
-    ({ state }) => objectOf(state).running !== undefined,
-  )
+function nodeCanResize({ status }: Decoded<Pod>): boolean {
+  const running = status?.containerStatuses?.find(({ state }) => state?.running !== undefined)
   return !running || running.resources !== undefined
 }
 
-function* validatePodLevel(spec: JsonObject, before: JsonObject): Findings {
-  const isSet = ({ resources }: JsonObject) => {
-    const { requests, limits } = objectOf(resources)
-    return Object.keys(recordOf(requests)).length + Object.keys(recordOf(limits)).length > 0
-  }
+function* validatePodLevel(spec: Decoded<PodSpec>, before: Decoded<PodSpec>): Findings {
+  const isSet = ({ resources }: Decoded<PodSpec>) =>
+    amountKinds.some(kind => Object.keys(resources?.[kind] ?? {}).length > 0)
   if (!isSet(spec) && !isSet(before)) return
   const at = path.child('resources')
   if (before.resources !== undefined && spec.resources === undefined) {
     yield field.forbidden(at, 'pod-level resources cannot be removed')
     return
   }
-  for (const kind of ['requests', 'limits']) {
-    if (isRemoved(objectOf(spec.resources)[kind], objectOf(before.resources)[kind]))
+  for (const kind of amountKinds) {
+    if (isRemoved(spec.resources?.[kind], before.resources?.[kind]))
       yield field.forbidden(at.child(kind), `pod-level resource ${kind} cannot be removed`)
   }
-  if (!sameSpec(withOldComputing(spec.resources, before.resources), objectOf(before.resources)))
+  if (!sameSpec(withOldComputing(spec.resources, before.resources), before.resources ?? {}))
     yield field.forbidden(path, 'only cpu and memory resources are mutable at pod-level')
 }
 
-function* validateOrder(spec: JsonObject, before: JsonObject): Findings {
-  for (const kind of ['containers', 'initContainers']) {
-    const old = listOf(before[kind])
-    const now = listOf(spec[kind])
+function* validateOrder(spec: Decoded<PodSpec>, before: Decoded<PodSpec>): Findings {
+  for (const kind of ['containers', 'initContainers'] as const) {
+    const old = before[kind] ?? []
+    const now = spec[kind] ?? []
     if (now.length !== old.length) {
       yield field.forbidden(path.child(kind), `${kind} may not be added or removed on resize`)
       continue
@@ -85,17 +80,19 @@ function* validateOrder(spec: JsonObject, before: JsonObject): Findings {
   }
 }
 
-function isRemoved(now: unknown, before: unknown): boolean {
-  const amounts = recordOf(now)
-  return Object.keys(recordOf(before)).some(name => !Object.hasOwn(amounts, name))
+type Amounts = Readonly<Record<string, string>> | null | undefined
+
+function isRemoved(now: Amounts, before: Amounts): boolean {
+  const amounts = now ?? {}
+  return Object.keys(before ?? {}).some(name => !Object.hasOwn(amounts, name))
 }
 
-function* validateRemovals(spec: JsonObject, before: JsonObject): Findings {
-  for (const kind of ['initContainers', 'containers']) {
-    for (const [index, old] of listOf(before[kind]).entries()) {
-      const now = objectOf(listOf(spec[kind])[index]!.resources)
-      for (const amounts of ['requests', 'limits']) {
-        if (!isRemoved(now[amounts], objectOf(old.resources)[amounts])) continue
+function* validateRemovals(spec: Decoded<PodSpec>, before: Decoded<PodSpec>): Findings {
+  for (const kind of ['initContainers', 'containers'] as const) {
+    for (const [index, old] of (before[kind] ?? []).entries()) {
+      const now = spec[kind]![index]!.resources
+      for (const amounts of amountKinds) {
+        if (!isRemoved(now?.[amounts], old.resources?.[amounts])) continue
         const at = path.child(kind).index(index).child('resources', amounts)
         yield field.forbidden(at, `resource ${amounts} cannot be removed`)
       }
@@ -103,20 +100,20 @@ function* validateRemovals(spec: JsonObject, before: JsonObject): Findings {
   }
 }
 
-function* validateMutability(spec: JsonObject, before: JsonObject): Findings {
-  for (const [index, container] of listOf(spec.containers).entries()) {
-    const old = listOf(before.containers)[index]!
+function* validateMutability(spec: Decoded<PodSpec>, before: Decoded<PodSpec>): Findings {
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    const old = before.containers![index]!
     if (!sameSpec(withOldContainer(container, old), old)) yield field.forbidden(path, onlyComputing)
   }
-  for (const [index, container] of listOf(spec.initContainers).entries()) {
-    const old = listOf(before.initContainers)[index]!
+  for (const [index, container] of (spec.initContainers ?? []).entries()) {
+    const old = before.initContainers![index]!
     const at = path.child('initContainers').index(index)
     if (!sameSpec(withOldContainer(container, old), old)) {
       const message = 'only cpu and memory resources for init or sidecar containers are mutable'
       yield field.forbidden(at, message)
     }
     if (container.restartPolicy === 'Always' || sameSpec(container, old)) continue
-    for (const policy of listOf(container.resizePolicy)) {
+    for (const policy of container.resizePolicy ?? []) {
       if (policy.restartPolicy !== 'RestartContainer') continue
       const message = 'non-sidecar init containers with a resize policy of RestartContainer cannot be resized'
       yield field.forbidden(at, message)
@@ -124,34 +121,34 @@ function* validateMutability(spec: JsonObject, before: JsonObject): Findings {
   }
 }
 
-function withOldContainer(container: JsonObject, old: JsonObject): JsonObject {
-  const { claims: _, ...resources } = objectOf(withOldComputing(container.resources, old.resources))
+function withOldContainer(container: Decoded<Container>, old: Decoded<Container>): Decoded<Container> {
+  const { claims: _, ...resources } = withOldComputing(container.resources, old.resources)
   return { ...container, resources }
 }
 
+type Requirements = Decoded<ResourceRequirements>
+
 /** Resources with cpu and memory as they were. */
-function withOldComputing(now: unknown, before: unknown): JsonObject {
-  const result: JsonObject = { ...objectOf(now) }
-  for (const kind of ['limits', 'requests']) {
-    const amounts: Record<string, string> = { ...recordOf(result[kind]) }
-    const old = recordOf(objectOf(before)[kind])
+function withOldComputing(now: Requirements | undefined, before: Requirements | undefined): Requirements {
+  const result: Requirements = { ...now }
+  for (const kind of amountKinds) {
+    const amounts: Record<string, string> = { ...result[kind] }
+    const old = before?.[kind]
     for (const name of resizable) {
       delete amounts[name]
-      if (old[name] !== undefined) amounts[name] = old[name]
+      if (old?.[name] !== undefined) amounts[name] = old[name]
     }
-    if (Object.keys(amounts).length > 0 || objectOf(before)[kind] !== undefined) result[kind] = amounts
+    if (Object.keys(amounts).length > 0 || old !== undefined) result[kind] = amounts
     else delete result[kind]
   }
   return result
 }
 
-function withOldAmounts(spec: JsonObject, before: JsonObject): JsonObject {
-  const result: JsonObject = { ...spec }
-  for (const kind of ['containers', 'initContainers']) {
-    if (spec[kind] === undefined) continue
-    result[kind] = listOf(spec[kind]).map((container, index) =>
-      withOldContainer(container, listOf(before[kind])[index]!),
-    )
+function withOldAmounts(spec: Decoded<PodSpec>, before: Decoded<PodSpec>): Decoded<PodSpec> {
+  const result = { ...spec }
+  for (const kind of ['containers', 'initContainers'] as const) {
+    if (!spec[kind]) continue
+    result[kind] = spec[kind].map((container, index) => withOldContainer(container, before[kind]![index]!))
   }
   if (before.resources === undefined) delete result.resources
   else result.resources = before.resources

@@ -1,6 +1,5 @@
-import type { PodSpec } from '@coxswain/api/core/v1'
+import type { PodSpec, ResourceClaim, ResourceRequirements } from '@coxswain/api/core/v1'
 import * as field from '@coxswain/apimachinery/field'
-import type { JsonObject } from '@coxswain/apimachinery/json'
 import { parseQuantity, type Quantity } from '@coxswain/apimachinery/quantity'
 import { isQualifiedName } from '@coxswain/apimachinery/validation'
 import {
@@ -11,15 +10,8 @@ import {
   isNativeResource,
   isPodLevelResource,
 } from '@coxswain/kinds'
-import {
-  type Findings,
-  invalidBecause,
-  listOf,
-  objectOf,
-  recordOf,
-  textOf,
-  validateDNSLabel,
-} from '../../../shared/reading.ts'
+import type { Decoded } from '../../../decoded.ts'
+import { type Findings, invalidBecause, validateDNSLabel } from '../../../shared/reading.ts'
 
 const hugePages = 'hugepages-'
 const requestsPrefix = 'requests.'
@@ -83,7 +75,7 @@ function* validatePodResourceName(name: string, path: field.Path): Findings {
     yield field.notSupported(path, name, podLevelResources)
 }
 
-/** An amount is not negative, and whole where things are counted. */
+/** A quantity is not negative, and an integer where objects or devices are counted. */
 export function* validateResourceQuantity(name: string, amount: Quantity, path: field.Path): Findings {
   if (amount.sign < 0) yield field.invalid(path, amount.toString(), 'must be greater than or equal to 0')
   if ((counted.has(name) || isExtendedResource(name)) && amount.milliValue % 1000n !== 0n)
@@ -112,17 +104,17 @@ function tryParse(text: string): Quantity | undefined {
   }
 }
 
-/** Decoding has seen to it that every amount is one. */
+/** The decoder has validated every quantity. */
 const amountOf = (text: string): Quantity => parseQuantity(text)
 
 function* validateRequirements(
-  requirements: JsonObject,
+  requirements: Decoded<ResourceRequirements>,
   nameRule: NameRule,
   claims: ReadonlySet<string>,
   path: field.Path,
 ): Findings {
-  const limits = recordOf(requirements.limits)
-  const requests = recordOf(requirements.requests)
+  const limits = requirements.limits ?? {}
+  const requests = requirements.requests ?? {}
   const limitsPath = path.child('limits')
   const requestsPath = path.child('requests')
   for (const [name, text] of Object.entries(limits)) {
@@ -152,12 +144,12 @@ function* validateRequirements(
   const names = [...Object.keys(limits), ...Object.keys(requests)]
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory'))
     yield field.forbidden(path, 'HugePages require cpu or memory')
-  yield* validateClaimNames(listOf(requirements.claims), claims, path.child('claims'))
+  yield* validateClaimNames(requirements.claims ?? [], claims, path.child('claims'))
 }
 
 /** Claims of a container name claims of the pod, each whole or by request, once. */
 function* validateClaimNames(
-  claims: readonly JsonObject[],
+  claims: readonly Decoded<ResourceClaim>[],
   known: ReadonlySet<string>,
   path: field.Path,
 ): Findings {
@@ -166,8 +158,8 @@ function* validateClaimNames(
   const requests = new Map<string, number>()
   for (const [index, claim] of claims.entries()) {
     const at = path.index(index)
-    const name = textOf(claim.name)
-    const request = textOf(claim.request)
+    const name = claim.name ?? ''
+    const request = claim.request ?? ''
     if (name === '') {
       yield field.required(at)
       continue
@@ -190,7 +182,7 @@ function* validateClaimNames(
 }
 
 export function* validateContainerResources(
-  requirements: JsonObject,
+  requirements: Decoded<ResourceRequirements>,
   claims: ReadonlySet<string>,
   path: field.Path,
 ): Findings {
@@ -199,17 +191,17 @@ export function* validateContainerResources(
 
 /** Resources of the pod as a whole, which its containers share. */
 export function* validatePodResources(
-  spec: JsonObject,
+  spec: Decoded<PodSpec>,
   claims: ReadonlySet<string>,
   specPath: field.Path,
 ): Findings {
-  if (spec.resources === undefined) return
+  const { resources } = spec
+  if (!resources) return
   const path = specPath.child('resources')
-  if (objectOf(spec.os).name === 'windows') {
+  if (spec.os?.name === 'windows') {
     yield field.forbidden(path, 'may not be set for a windows pod')
     return
   }
-  const resources = objectOf(spec.resources)
   if (resources.claims !== undefined) {
     yield field.forbidden(path.child('claims'), 'claims may not be set for Resources at pod-level')
   }
@@ -217,26 +209,25 @@ export function* validatePodResources(
   yield* validateShares(spec, path)
 }
 
-function* validateShares(spec: JsonObject, path: field.Path): Findings {
-  const resources = objectOf(spec.resources)
-  const requests = recordOf(resources.requests)
-  const limits = recordOf(resources.limits)
-  for (const [name, sum] of containerRequests(spec as unknown as PodSpec)) {
+function* validateShares(spec: Decoded<PodSpec>, path: field.Path): Findings {
+  const requests = spec.resources?.requests ?? {}
+  const limits = spec.resources?.limits ?? {}
+  for (const [name, sum] of containerRequests(spec as PodSpec)) {
     const pod = requests[name]
     if (pod !== undefined && sum.compare(amountOf(pod)) > 0) {
       const message = `must be greater than or equal to aggregate container requests of ${sum}`
       yield field.invalid(path.child('requests').key(name), pod, message)
     }
   }
-  for (const [name, sum] of containerLimits(spec as unknown as PodSpec)) {
+  for (const [name, sum] of containerLimits(spec as PodSpec)) {
     const pod = limits[name]
     if (isHugePages(name) && pod !== undefined && sum.compare(amountOf(pod)) > 0) {
       const message = `must be greater than or equal to aggregate container limits of ${sum}`
       yield field.invalid(path.child('limits').key(name), pod, message)
     }
   }
-  for (const [index, container] of listOf(spec.containers).entries()) {
-    for (const [name, limit] of Object.entries(recordOf(objectOf(container.resources).limits))) {
+  for (const [index, container] of (spec.containers ?? []).entries()) {
+    for (const [name, limit] of Object.entries(container.resources?.limits ?? {})) {
       const pod = limits[name]
       if (pod === undefined || amountOf(limit).compare(amountOf(pod)) <= 0) continue
       const at = path.child('containers').index(index).key(name).child('limits')

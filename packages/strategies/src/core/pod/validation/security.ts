@@ -63,7 +63,7 @@ export function* validateContainerSecurity(
     const refuse = (what: string) =>
       field.invalid(
         path,
-        printed(goValue('SecurityContext', context)),
+        printed(goValue('core.SecurityContext', context)),
         `cannot set \`allowPrivilegeEscalation\` to false and ${what}`,
       )
     if (context.privileged === true) yield refuse('`privileged` to true')
@@ -139,7 +139,7 @@ function* validateSeccompProfile(
   const at = path.child('localhostProfile')
   if (type !== 'Localhost') {
     if (profile.localhostProfile !== undefined) {
-      const shown = printed(goValue('SeccompProfile', profile))
+      const shown = printed(goValue('core.SeccompProfile', profile))
       yield field.invalid(at, shown, 'can only be set when seccomp type is Localhost')
     }
   } else if (profile.localhostProfile === undefined) {

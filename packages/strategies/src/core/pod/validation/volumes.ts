@@ -1,16 +1,19 @@
+import type {
+  EmptyDirVolumeSource,
+  EphemeralVolumeSource,
+  HostPathVolumeSource,
+  Volume,
+} from '@coxswain/api/core/v1'
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
-import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { nameIsDNSSubdomain } from '@coxswain/apimachinery/validation'
+import type { Decoded } from '../../../decoded.ts'
 import {
   type Findings,
   invalidBecause,
-  listOf,
-  objectOf,
   type PodRules,
   requireMembers,
-  textOf,
   validateChoice,
   validateDNSLabel,
 } from '../../../shared/reading.ts'
@@ -18,45 +21,78 @@ import { validateClaimTemplate } from './claim-template.ts'
 import { validateDownwardFile, validateKeyedFiles } from './files.ts'
 import { validateFileMode, validateNoBacksteps } from './paths.ts'
 import { validateProjected } from './projected.ts'
-import { validateRemoteVolume } from './remote-volumes.ts'
+import { remoteVolumeRules, sourcePath, type VolumeSources } from './remote-volumes.ts'
 
 /** The volumes that containers may mount: those without errors, by name. */
-export type KnownVolumes = ReadonlyMap<string, JsonObject>
+export type KnownVolumes = ReadonlyMap<string, Decoded<Volume>>
 
-/** The sources in the order in which they are judged; of two, the second is the one too many. */
-const sources = [
-  ...['emptyDir', 'hostPath', 'gitRepo', 'gcePersistentDisk', 'awsElasticBlockStore', 'secret', 'nfs'],
-  ...['iscsi', 'glusterfs', 'flocker', 'persistentVolumeClaim', 'rbd', 'cinder', 'cephfs', 'quobyte'],
-  ...['downwardAPI', 'fc', 'flexVolume', 'configMap', 'azureFile', 'vsphereVolume', 'photonPersistentDisk'],
-  ...['portworxVolume', 'azureDisk', 'storageos', 'projected', 'scaleIO', 'csi', 'ephemeral', 'image'],
-]
-/** Names that errors about a source too many have instead of the member's. */
-const misnamed: Readonly<Record<string, string>> = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
+/** What volumes need to know of their Pod. */
+export interface VolumeContext extends PodRules {
+  /** Empty for the template of a Pod. */
+  readonly podName: string
+}
+
+/** The sources in the order in which they are validated; every one after the first is an error. */
+const sourceTypes = [
+  'emptyDir',
+  'hostPath',
+  'gitRepo',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'secret',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'flocker',
+  'persistentVolumeClaim',
+  'rbd',
+  'cinder',
+  'cephfs',
+  'quobyte',
+  'downwardAPI',
+  'fc',
+  'flexVolume',
+  'configMap',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'storageos',
+  'projected',
+  'scaleIO',
+  'csi',
+  'ephemeral',
+  'image',
+] as const
+
+type SourceType = (typeof sourceTypes)[number]
+
+/** Names that errors about a second source have instead of the field's. */
+const misnamed: { readonly [K in SourceType]?: string } = { cephfs: 'cephFS', downwardAPI: 'downwarAPI' }
 
 export function* validateVolumes(
-  volumes: readonly JsonObject[],
-  podName: string,
+  volumes: readonly Decoded<Volume>[],
   path: field.Path,
-  rules: PodRules,
+  context: VolumeContext,
 ): Generator<FieldError, KnownVolumes, undefined> {
-  const known = new Map<string, JsonObject>()
-  const made = new Set<string>()
+  const { podName } = context
+  const known = new Map<string, Decoded<Volume>>()
+  const generated = new Set<string>()
   if (podName !== '') {
-    for (const volume of volumes) {
-      if (isObject(volume.ephemeral)) made.add(`${podName}-${textOf(volume.name)}`)
-    }
+    for (const { name = '', ephemeral } of volumes) if (ephemeral) generated.add(`${podName}-${name}`)
   }
   for (const [index, volume] of volumes.entries()) {
     const at = path.index(index)
-    const name = textOf(volume.name)
-    const errors = [...validateSource(volume, podName, at, rules)]
+    const name = volume.name ?? ''
+    const errors = [...validateSource(volume, at, context)]
     if (name === '') errors.push(field.required(at.child('name')))
     else for (const error of validateDNSLabel(name, at.child('name'))) errors.push(error)
     if (known.has(name)) errors.push(field.duplicate(at.child('name'), name))
     if (errors.length === 0) known.set(name, volume)
     yield* errors
-    const claim = textOf(objectOf(volume.persistentVolumeClaim).claimName)
-    if (claim !== '' && made.has(claim)) {
+    const claim = volume.persistentVolumeClaim?.claimName ?? ''
+    if (claim !== '' && generated.has(claim)) {
       yield field.invalid(
         at.child('persistentVolumeClaim', 'claimName'),
         claim,
@@ -67,75 +103,68 @@ export function* validateVolumes(
   return known
 }
 
-function* validateSource(volume: JsonObject, podName: string, path: field.Path, rules: PodRules): Findings {
-  const given = sources.filter(source => isObject(volume[source]))
-  for (const [index, source] of given.entries()) {
-    if (index > 0) {
-      yield field.forbidden(path.child(misnamed[source] ?? source), 'may not specify more than 1 volume type')
-    } else {
-      yield* validateOneSource(source, volume, podName, path, rules)
-    }
+function* validateSource(volume: Decoded<Volume>, path: field.Path, context: VolumeContext): Findings {
+  let count = 0
+  for (const type of sourceTypes) {
+    const source = volume[type]
+    if (!source) continue
+    if (count++ === 0) yield* validateSourceOf(type, source, { ...context, volume, volumePath: path })
+    else yield field.forbidden(path.child(misnamed[type] ?? type), 'may not specify more than 1 volume type')
   }
-  const iscsi = objectOf(volume.iscsi)
-  if (
-    iscsi.initiatorName !== undefined &&
-    `${textOf(volume.name)}:${textOf(iscsi.targetPortal)}`.length > 64
-  ) {
+  const { name = '', iscsi } = volume
+  if (iscsi?.initiatorName !== undefined && `${name}:${iscsi.targetPortal ?? ''}`.length > 64) {
     const message =
       'Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.'
-    yield field.invalid(path.child('name'), textOf(volume.name), message)
+    yield field.invalid(path.child('name'), name, message)
   }
-  if (given.length === 0) yield field.required(path, 'must specify a volume type')
+  if (count === 0) yield field.required(path, 'must specify a volume type')
 }
 
-function* validateOneSource(
-  type: string,
-  volume: JsonObject,
-  podName: string,
-  path: field.Path,
-  rules: PodRules,
+/** What a source needs to know of its volume. */
+interface SourceContext extends VolumeContext {
+  readonly volume: Decoded<Volume>
+  readonly volumePath: field.Path
+}
+
+function validateSourceOf<K extends SourceType>(
+  type: K,
+  source: VolumeSources[K],
+  context: SourceContext,
 ): Findings {
-  const source = volume[type] as JsonObject
-  const at = path.child(type)
-  switch (type) {
-    case 'emptyDir':
-      yield* validateEmptyDir(source, at)
-      return
-    case 'hostPath':
-      yield* validateHostPath(source, at)
-      return
-    case 'secret':
-      yield* requireMembers(source, ['secretName'], at)
-      yield* validateKeyedFiles(source, at)
-      return
-    case 'configMap':
-      yield* requireMembers(source, ['name'], at)
-      yield* validateKeyedFiles(source, at)
-      return
-    case 'persistentVolumeClaim':
-      yield* requireMembers(source, ['claimName'], at)
-      return
-    case 'downwardAPI':
-      yield* validateFileMode(source.defaultMode, at.child('defaultMode'))
-      for (const file of listOf(source.items)) yield* validateDownwardFile(file, at)
-      return
-    case 'projected':
-      yield* validateProjected(source, at)
-      return
-    case 'ephemeral':
-      yield* validateEphemeral(source, textOf(volume.name), podName, path)
-      return
-    case 'image':
-      if (rules.isPod) yield* requireMembers(source, ['reference'], at)
-      yield* validatePullPolicy(source.pullPolicy, at.child('pullPolicy'))
-      return
-    default:
-      yield* validateRemoteVolume(type, source, path)
-  }
+  return sourceRules[type](source, sourcePath(type, context.volumePath), context)
 }
 
-function* validateEmptyDir(source: JsonObject, path: field.Path): Findings {
-  const limit = textOf(source.sizeLimit)
+type SourceRules = {
+  readonly [K in SourceType]: (source: VolumeSources[K], path: field.Path, context: SourceContext) => Findings
+}
+
+const sourceRules: SourceRules = {
+  ...remoteVolumeRules,
+  emptyDir: validateEmptyDir,
+  hostPath: validateHostPath,
+  secret: function* (source, path) {
+    yield* requireMembers(source, ['secretName'], path)
+    yield* validateKeyedFiles(source, path)
+  },
+  configMap: function* (source, path) {
+    yield* requireMembers(source, ['name'], path)
+    yield* validateKeyedFiles(source, path)
+  },
+  persistentVolumeClaim: (source, path) => requireMembers(source, ['claimName'], path),
+  downwardAPI: function* (source, path) {
+    yield* validateFileMode(source.defaultMode, path.child('defaultMode'))
+    for (const file of source.items ?? []) yield* validateDownwardFile(file, path)
+  },
+  projected: validateProjected,
+  ephemeral: validateEphemeral,
+  image: function* (source, path, { isPod }) {
+    if (isPod) yield* requireMembers(source, ['reference'], path)
+    yield* validatePullPolicy(source.pullPolicy, path.child('pullPolicy'))
+  },
+}
+
+function* validateEmptyDir(source: Decoded<EmptyDirVolumeSource>, path: field.Path): Findings {
+  const limit = source.sizeLimit ?? ''
   if (limit !== '' && parseQuantity(limit).sign < 0)
     yield field.forbidden(path.child('sizeLimit'), 'SizeLimit field must be a valid resource quantity')
 }
@@ -144,26 +173,25 @@ const hostPathTypes = [
   ...['', 'BlockDevice', 'CharDevice', 'Directory', 'DirectoryOrCreate', 'File', 'FileOrCreate', 'Socket'],
 ]
 
-function* validateHostPath(source: JsonObject, path: field.Path): Findings {
-  const target = textOf(source.path)
+function* validateHostPath(source: Decoded<HostPathVolumeSource>, path: field.Path): Findings {
+  const target = source.path ?? ''
   if (target === '') {
     yield field.required(path.child('path'))
     return
   }
   yield* validateNoBacksteps(target, path.child('path'))
-  if (source.type !== undefined && !hostPathTypes.includes(textOf(source.type)))
+  if (source.type !== undefined && !hostPathTypes.includes(source.type))
     yield field.notSupported(path.child('type'), source.type, hostPathTypes)
 }
 
 function* validateEphemeral(
-  source: JsonObject,
-  name: string,
-  podName: string,
-  volumePath: field.Path,
+  source: Decoded<EphemeralVolumeSource>,
+  path: field.Path,
+  { volume: { name = '' }, volumePath, podName }: SourceContext,
 ): Findings {
-  const path = volumePath.child('ephemeral', 'volumeClaimTemplate')
-  if (!isObject(source.volumeClaimTemplate)) yield field.required(path)
-  else yield* validateClaimTemplate(source.volumeClaimTemplate, path)
+  const templatePath = path.child('volumeClaimTemplate')
+  if (!source.volumeClaimTemplate) yield field.required(templatePath)
+  else yield* validateClaimTemplate(source.volumeClaimTemplate, templatePath)
   if (podName === '' || name === '') return
   const claim = `${podName}-${name}`
   yield* invalidBecause(

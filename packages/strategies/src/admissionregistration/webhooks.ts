@@ -19,20 +19,20 @@ import {
 } from './rules.ts'
 import { defaultClientConfig, validateClientConfig } from './webhook-client.ts'
 
-/** What this server can ask a webhook about. */
+/** The versions of AdmissionReview that this server sends. */
 const reviewVersions = ['v1', 'v1beta1']
 const harmless = ['None', 'NoneOnDryRun']
 const sideEffectClasses = ['None', 'NoneOnDryRun', 'Some', 'Unknown']
 
-export const mutatingWebhookConfigurationStrategy: Strategy = createStrategy(true)
-export const validatingWebhookConfigurationStrategy: Strategy = createStrategy(false)
+type WebhookType = 'mutating' | 'validating'
 
-function createStrategy(mutating: boolean): Strategy {
+/** The rules of both kinds of webhook configuration; a mutating one has one field more. */
+export function createWebhookStrategy(type: WebhookType): Strategy {
   return defineStrategy<MutatingWebhookConfiguration>({
     generation: true,
     unconditionalUpdate: false,
     plainFinalizers: true,
-    default: object => defaultWebhooks(object, mutating),
+    default: object => defaultWebhooks(object, type),
     validate: (object, _context, old) => validateWebhooks(object, old),
     warnings: warnAboutReservedName,
     cells: (object, now) => ({
@@ -43,20 +43,20 @@ function createStrategy(mutating: boolean): Strategy {
   })
 }
 
-function defaultWebhooks(object: Decoded<MutatingWebhookConfiguration>, mutating: boolean): void {
+function defaultWebhooks(object: Decoded<MutatingWebhookConfiguration>, type: WebhookType): void {
   for (const hook of object.webhooks ?? []) {
     hook.failurePolicy ??= 'Fail'
     hook.matchPolicy ??= 'Equivalent'
     childOf(hook, 'namespaceSelector')
     childOf(hook, 'objectSelector')
     hook.timeoutSeconds ??= 10
-    if (mutating) hook.reinvocationPolicy ??= 'Never'
+    if (type === 'mutating') hook.reinvocationPolicy ??= 'Never'
     defaultRules(hook.rules)
     defaultClientConfig(hook.clientConfig)
   }
 }
 
-/** What stored objects that do not keep to today's rules may go on with. */
+/** Which rules stored objects that break them may keep breaking. */
 interface Rules {
   readonly requireHarmless: boolean
   readonly requireKnownVersion: boolean

@@ -1,34 +1,18 @@
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { describe, it } from 'node:test'
-
-/** Files whose rules still read untyped JSON. The list gets shorter, never longer; README.md has the reasons. */
-const untyped = [
-  'autoscaling/behavior.ts',
-  'autoscaling/metric-cells.ts',
-  'autoscaling/metrics.ts',
-  'autoscaling/validation.ts',
-  'autoscaling/versions.ts',
-  'core/pod/validation/annotations.ts',
-  'core/pod/validation/probes.ts',
-  'core/pod/validation/remote-volumes.ts',
-  'core/pod/validation/resize.ts',
-  'core/pod/validation/resources.ts',
-  'core/pod/validation/volumes.ts',
-  'core/service/pools.ts',
-  'core/volume-sources.ts',
-]
 
 const readsJson =
   /import \{[^}]*\b(?:objectOf|listOf|textOf|recordOf|stringsOf)\b[^}]*\} from '[./]*shared\/reading\.ts'/
 
 describe('rules', () => {
-  it('are written over the types of their kinds, but for those that are not yet', () => {
+  it('are written over the types of their kinds: none reads untyped JSON', () => {
     const folder = new URL('.', import.meta.url)
     const found = globSync('*/**/*.ts', { cwd: folder })
       .filter(path => !path.startsWith('shared/') && !path.endsWith('.test.ts'))
       .filter(path => readsJson.test(readFileSync(new URL(path, folder), 'utf8')))
-    assert.deepEqual(found.sort(), untyped)
+    assert.deepEqual(found, [])
   })
 
   it('are cast to the untyped form in one place', () => {
@@ -39,5 +23,16 @@ describe('rules', () => {
         /\bas (?:unknown as )?Strategy\b/.test(readFileSync(new URL(path, folder), 'utf8')),
     )
     assert.deepEqual(found, ['define-strategy.ts'])
+  })
+
+  it('have a file for each kind, with its name', () => {
+    const folder = new URL('.', import.meta.url)
+    for (const path of globSync('*/**/*.ts', { cwd: folder })) {
+      const text = readFileSync(new URL(path, folder), 'utf8')
+      const kinds = Array.from(text.matchAll(/^export const (\w+)Strategy: Strategy =/gm), ([, kind = '']) =>
+        kind.replaceAll(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase(),
+      )
+      if (kinds.length > 0) assert.deepEqual(kinds, [basename(path, '.ts')])
+    }
   })
 })

@@ -1,0 +1,7 @@
+import type { Strategy } from '../strategy.ts'
+import { createBindingStrategy } from './bindings.ts'
+
+export const clusterRoleBindingStrategy: Strategy = createBindingStrategy({
+  resource: 'clusterrolebindings',
+  roleKinds: ['ClusterRole'],
+})
