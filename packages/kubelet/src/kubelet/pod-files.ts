@@ -20,7 +20,7 @@ const defaultDomain = 'cluster.local'
 /** What the host of a Pod is called, as a kubelet decides; undefined where it is the node. */
 export function hostnameOf(
   { metadata, spec }: DeepReadonly<Pod>,
-  domain = defaultDomain,
+  domain: string = defaultDomain,
 ): string | undefined {
   if (spec.hostNetwork) return undefined
   if (spec.hostnameOverride) return spec.hostnameOverride
@@ -47,7 +47,7 @@ export function makePodFiles(
   ])
 }
 
-export function makeHosts(pod: DeepReadonly<Pod>, machine: string, domain = defaultDomain): string {
+export function makeHosts(pod: DeepReadonly<Pod>, machine: string, domain: string = defaultDomain): string {
   const { spec, status } = pod
   const hostname = hostnameOf(pod, domain)
   const lines: string[] = []
