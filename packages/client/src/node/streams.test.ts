@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net'
 import { describe, it } from 'node:test'
 import { isForbidden, isStatusError } from '@coxswain/apimachinery/status'
 import { createRealEnv } from '@coxswain/kit'
-import { createInProcessTransport, isTransportError } from '@coxswain/wire'
+import { createInProcessTransport, isTransportError, type Transport } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 import {
   attach,
@@ -218,9 +218,9 @@ describe('exec', () => {
     assert.equal(await collect(process.stdout), '/api/v1/namespaces/default/pods/web/attach')
   })
 
-  it('needs sockets', async () => {
+  it('needs a transport that can upgrade connections', async () => {
     await using transport = createInProcessTransport(async () => ({ status: 200, headers: {} }), env)
-    const client = createClient({ transport, env })
+    const client = createClient({ transport: { ...transport, upgrade: undefined } as Transport, env })
     await assert.rejects(exec(client, pod, { command: ['sh'] }), error => isClientError(error, 'NoUpgrade'))
   })
 
