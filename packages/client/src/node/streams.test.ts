@@ -27,11 +27,10 @@ import { listenForwarded, withCredentials, withUpgrade } from './index.ts'
 const pod = { namespace: 'default', name: 'web' }
 const env = createRealEnv()
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-const success = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Success' })
+const success = JSON.stringify({ metadata: {}, status: 'Success' }) // as kubelets write it: without apiVersion and kind
 const exitedWith = (code: number): string =>
   JSON.stringify({
-    kind: 'Status',
-    apiVersion: 'v1',
+    metadata: {},
     status: 'Failure',
     reason: 'NonZeroExitCode',
     message: `command terminated with exit code ${code}`,
