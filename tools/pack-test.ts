@@ -1,7 +1,8 @@
 /**
  * `npm run test:pack`: builds and packs every package, installs the tarballs in a folder of its own and imports every
  * entry point with plain Node 24, the oldest that users may have. Declarations are checked as a user's compiler sees them,
- * and the server is started from there and talked to.
+ * the server is started from there and talked to, and an
+ * operator's tests run with Vitest and Jest.
  */
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -15,6 +16,7 @@ import { isPublished } from './build/published.ts'
 import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
 import { cacheFolder } from './components/index.ts'
 import { runOrFail } from './components/process.ts'
+import { installRunners, runProject, testRunners } from './test/runner-projects.ts'
 import { Tally } from './test/tally.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -78,6 +80,7 @@ try {
     await tally.stage('declarations', () => checkTypes(packages))
     await tally.stage('commands', () => runCommands(packages, node))
     await tally.stage('coxswain up with Node 24', () => startServer(node))
+    await tally.stage('tests with Vitest and Jest', () => runTests(node))
   }
 } finally {
   await rm(folder, { recursive: true, force: true })
@@ -215,4 +218,14 @@ async function startServer(node: string): Promise<void> {
     throw new Error(`coxswain up was not ready within ${readyWithin} ms\n${output}`)
   if (code !== 0) throw new Error(`coxswain up ended with code ${code} after SIGTERM\n${output}`)
   tally.pass()
+}
+
+async function runTests(node: string): Promise<void> {
+  await installRunners(folder, env)
+  for (const runner of testRunners) {
+    await runProject(runner, folder, node).then(
+      () => tally.pass(),
+      error => tally.fail(`tests with ${runner.name}`, error.message),
+    )
+  }
 }

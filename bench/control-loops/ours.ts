@@ -1,12 +1,12 @@
 /** `node bench/control-loops/ours.ts KUBECONFIG loops|scheduler|nodes COUNT`: one of our programs, in a process of its own. */
 import { createClientFromKubeconfig } from '@coxswain/client/node'
+import { controllerNames } from '@coxswain/controllers/names'
 import { createRealEnv, TaskGroup } from '@coxswain/kit'
 import { abortOnSignals, createPinoLogger } from '@coxswain/kit/node'
 import { createSimulatedNodes } from '@coxswain/kubelet'
 import { type Operator, runOperator } from '@coxswain/runtime'
 import { createScheduler } from '@coxswain/scheduler'
 import { createControllerManager } from '../../packages/cli/src/up/loops/control-loops.ts'
-import { controllerNames } from '../../packages/cli/src/up/options/controller-names.ts'
 
 const [kubeconfig = '', program = '', count = '1'] = process.argv.slice(2)
 const env = createRealEnv(createPinoLogger({ level: 'warn' }))

@@ -152,7 +152,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
 
   const upgrade = async (request: RestRequest, protocols: readonly string[], signal: AbortSignal) => {
     if (!canUpgrade(transport))
-      throw new ClientError('NoUpgrade', 'this transport cannot upgrade connections: it has no sockets')
+      throw new ClientError('NoUpgrade', 'this transport cannot upgrade connections')
     if (rateLimiter) await rateLimiter.wait(signal)
     const answer = await transport.upgrade(encodeRequest(request, options.headers, signal), protocols)
     if (!isMessageChannel(answer)) throw await readFailure(answer, request)

@@ -34,7 +34,11 @@ describe('the hot-loop detector', () => {
       createLogger(({ message, fields }) => {
         if (message.startsWith('hot loop')) warnings.push(`${fields.controller} ${fields.key}`)
       })
-    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 4, log }), nodes: 3 })
+    await using cluster = await startCluster({
+      env: new VirtualWorld({ seed: 4, log }),
+      controllers: true,
+      nodes: 3,
+    })
     for (const operator of [
       createDeploymentController(),
       createReplicaSetController(),

@@ -32,6 +32,15 @@ export {
 } from './cloud/provider.ts'
 export { createServiceLbController } from './cloud/service-lb-controller.ts'
 export { createClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation-controller.ts'
+export { type ControllerManagerOptions, createControllerManager } from './controller-manager.ts'
+export {
+  type ControllerName,
+  type ControllerSelector,
+  controllerNames,
+  type ServerControllerName,
+  selectControllers,
+  selectServerControllers,
+} from './controller-names.ts'
 export { createCronJobController } from './cron-job/cron-job-controller.ts'
 export { createDaemonSetController } from './daemon-set/daemon-set-controller.ts'
 export { createDeploymentController } from './deployment/deployment-controller.ts'
@@ -59,6 +68,7 @@ export {
   type NodeLifecycleOptions,
 } from './node-lifecycle/node-lifecycle-controller.ts'
 export { createTtlController } from './node-ttl/ttl-controller.ts'
+export { ensureDefaultStorageClass } from './persistent-volume/default-storage-class.ts'
 export { createEphemeralVolumeController } from './persistent-volume/ephemeral-volume-controller.ts'
 export {
   createLocalPathProvisioner,

@@ -65,7 +65,7 @@ export class VirtualWorld implements Env {
   readonly #stepLimit: number
   #elapsed = 0
   #timerCount = 0
-  #driving = false
+  #driving: Promise<void> | undefined
   readonly #undriven = new UndrivenWatch(() => this.#describeWaiting())
 
   constructor(options: VirtualWorldOptions = {}) {
@@ -98,6 +98,11 @@ export class VirtualWorld implements Env {
   get nextTimer(): number | undefined {
     const timer = this.#timers[0]
     return timer && Math.max(0, timer.due - this.#elapsed)
+  }
+
+  /** Settles when the call that drives this world now has ended; undefined while no call does. */
+  get driven(): Promise<void> | undefined {
+    return this.#driving
   }
 
   /** Runs until nothing is left to do at the present time. */
@@ -148,12 +153,14 @@ export class VirtualWorld implements Env {
 
   async #drive(work: () => Promise<void>): Promise<void> {
     if (this.#driving) throw new Error('the world is already being driven: await the earlier call first')
-    this.#driving = true
+    const ended = Promise.withResolvers<void>()
+    this.#driving = ended.promise
     this.#undriven.disarm()
     try {
       await work()
     } finally {
-      this.#driving = false
+      this.#driving = undefined
+      ended.resolve()
     }
   }
 

@@ -11,6 +11,8 @@ export interface ContainerRuntime extends AsyncDisposable {
    * each Pod has an address of its own. @default false
    */
   readonly isSimulated?: boolean
+  /** Whether each Pod has an address of its own, not its node's. @default that of `isSimulated` */
+  readonly hasPodAddresses?: boolean
   /** Ends what an earlier life of this runtime has left behind. Called before everything else, once in a life. */
   start(clock: Clock): Promise<void>
   /** What its nodes are made of. @default much of everything */
@@ -173,6 +175,8 @@ export interface VolumeFile {
 export interface RunningContainer {
   /** Unique, without the runtime's name. */
   readonly id: string
+  /** Nothing runs: probes and hooks succeed without being asked. @default that of the runtime */
+  readonly isSimulated?: boolean
   /** Whom it runs as. @default nobody knows */
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] }
   /** Resolves when everything that belongs to it has ended. */

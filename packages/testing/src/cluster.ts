@@ -1,13 +1,8 @@
-import { type ApiServer, createApiServer } from '@coxswain/apiserver'
+import { createApiServer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
-import {
-  createGarbageCollector,
-  createNamespaceController,
-  createNodeLifecycleController,
-  createServiceAccountController,
-} from '@coxswain/controllers'
+import type { ControllerSelector } from '@coxswain/controllers'
 import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
-import { createSimulatedNodes } from '@coxswain/kubelet'
+import type { ImageFunction } from '@coxswain/kubelet'
 import {
   conversionsOf,
   describeOperator,
@@ -15,21 +10,34 @@ import {
   installKinds,
   type ManagerOptions,
   type Operator,
+  type ReconcileRecord,
   runOperator,
 } from '@coxswain/runtime'
-import { createScheduler } from '@coxswain/scheduler'
+import { createScheduler, type SchedulerOptions } from '@coxswain/scheduler'
 import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
 import {
   createInProcessTransport,
   type Handler,
-  type PeerCertificate,
   type Transport,
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
+import { type ClusterExpectations, createExpectations } from './expect/expectations.ts'
+import { ReconcileLog } from './expect/reconcile-log.ts'
 import { Activity } from './internal/activity.ts'
+import {
+  chooseControllers,
+  createControllers,
+  createDefaultAccount,
+  createNodes,
+  waitUntilReady,
+} from './internal/control-plane.ts'
+import { RestartableServer } from './internal/restartable-server.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
+import { administrator, type ClusterUser, peerOf } from './internal/users.ts'
+import { type Applied, type ApplyManifestsOptions, applyManifests } from './manifests/apply-manifests.ts'
+import type { Manifests } from './manifests/manifest.ts'
 import { loadPlatform } from './node/load-platform.ts'
 import { openPort } from './node/open-port.ts'
 import { createPrintingLogger } from './node/print-log.ts'
@@ -38,10 +46,17 @@ import type { ServedCluster } from './node/serve-cluster.ts'
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
-  /** Whether garbage collection, namespace deletion and default service accounts run. @default true */
-  readonly controllers?: boolean
-  /** Simulated nodes that run pods. @default 0 */
+  /**
+   * Which controllers run: `'*'` for all, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
+   * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
+   */
+  readonly controllers?: boolean | '*' | readonly ControllerSelector[]
+  /** Whether Pods are scheduled, or how. @default where there are nodes */
+  readonly scheduler?: boolean | SchedulerOptions
+  /** Nodes that run Pods: `node-1`, `node-2`, ... Containers are simulated unless `images` has their image. @default 0 */
   readonly nodes?: number
+  /** Functions that are containers of this process, by image: `image: greeter` runs `greeter`. */
+  readonly images?: Readonly<Record<string, ImageFunction>>
   /** Freeze what the caches of operators hold, so that whoever changes it gets a TypeError. @default true */
   readonly freeze?: boolean
   /**
@@ -51,13 +66,20 @@ export interface ClusterOptions {
   readonly log?: Logger
 }
 
-export type StartOptions = Omit<ManagerOptions, 'client' | 'transport' | 'env'>
+export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport' | 'env'> {
+  /** Who the operator is to the API server, so that its RBAC rules count. @default an administrator */
+  readonly as?: ClusterUser
+  /** Wraps the connection of this operator, for example with `createFaultyTransport`. */
+  readonly transport?: (connection: Transport) => Transport
+  /** Where its time and order come from, for example those of a `PausableProcess`. @default the cluster's */
+  readonly env?: Env
+}
 
 /** Answers a request in place of the server, changes it, or hands it on to `next`. */
 export type Interceptor = (request: WireRequest, next: Handler) => Promise<WireResponse>
 
 /** A control plane in the process of the test. Disposing it stops everything that runs in it. */
-export interface Cluster extends AsyncDisposable {
+export interface Cluster extends ClusterExpectations, AsyncDisposable {
   /** An administrator's client. On a virtual world its promises settle while the world is driven: see `run`. */
   readonly client: Client
   readonly env: Env
@@ -65,15 +87,26 @@ export interface Cluster extends AsyncDisposable {
   /** What answers requests, interceptors included: for transports of one's own. */
   readonly handler: Handler
   /** A connection, as an administrator unless another user is named. */
-  connect(user?: { readonly name: string; readonly groups?: readonly string[] }): Transport
+  connect(user?: ClusterUser): Transport
+  /** A client as another user or a service account: RBAC decides what it may do. */
+  as(user: ClusterUser): Client
+  /**
+   * Applies manifests server-side: a file, a folder with all that is below it, YAML text, objects, or several of these. Everything is
+   * read before anything is written. CustomResourceDefinitions come first and are waited for, then Namespaces, then the rest in
+   * its order; what fails for a reason that passes is tried again.
+   */
+  apply(manifests: Manifests, options?: ApplyManifestsOptions): Promise<readonly Applied[]>
   /**
    * Applies the definitions of the kinds that an operator reconciles or has webhooks for, conversions included: those are
    * answered once the operator was started.
    */
   install(operator: Operator): Promise<readonly InstalledKind[]>
-  /** Runs an operator, its webhooks included, until the cluster goes, or until the function it returns is called. */
+  /**
+   * Runs an operator, its webhooks included, until the cluster is disposed of or the function it returns is called, which may be from an
+   * interceptor: one that holds a request of this operator must not wait for it.
+   */
   start(operator: Operator, options?: StartOptions): () => Promise<void>
-  /** Awaits a promise, driving the world when it is a virtual one. */
+  /** Awaits a promise, driving the world when it is a virtual one; within another `run` that one drives. */
   run<T>(promise: Promise<T>): Promise<T>
   /**
    * Lets everything that can happen now happen. On a virtual world: until nothing is left to do at the present time. On
@@ -93,36 +126,40 @@ export interface Cluster extends AsyncDisposable {
   kubeconfig(): Promise<string>
 }
 
-const administrator: PeerCertificate = {
-  commonName: 'kubernetes-admin',
-  organizations: ['system:masters'],
-  notAfter: Number.MAX_SAFE_INTEGER,
-}
-
-/** Starts a cluster and resolves when it is ready. */
+/** Starts a cluster and resolves when it is ready: a Pod can be created in `default`, and nodes are ready to run it. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { env = createRealEnv(), controllers = true, nodes = 0, freeze = true } = options
+  const { env = createRealEnv(), nodes = 0, freeze = true, scheduler = nodes > 0 } = options
+  const controllers = chooseControllers(options.controllers, nodes)
+  const kubelet = createNodes(nodes, options.images, env)
   const world = env instanceof VirtualWorld ? env : undefined
   let served: ServedCluster | undefined
+  const requireWorld = (): VirtualWorld => {
+    if (!world)
+      throw new Error('the clock of this cluster is the real one: start it with env: new VirtualWorld()')
+    return world
+  }
   /** Requests from outside drive the world as well: one at a time. */
   const drive = async <T>(work: (world: VirtualWorld) => Promise<T>): Promise<T> => {
     await served?.idle()
     return await work(requireWorld())
   }
   const run = async <T>(promise: Promise<T>): Promise<T> =>
-    world ? await drive(() => world.run(promise)) : await promise
-  const requireWorld = (): VirtualWorld => {
-    if (!world)
-      throw new Error('the clock of this cluster is the real one: start it with env: new VirtualWorld()')
-    return world
-  }
+    world ? await runWithin(world, promise, () => served?.idle()) : await promise
   const store = createMemoryStore({ env })
   const group = new TaskGroup()
   const authentication = { serviceAccounts: testServiceAccounts }
   const outbound = new Switchboard(env)
   const platform = await loadPlatform()
   const server = new RestartableServer(
-    () => createApiServer({ env, store, authentication, outbound, platform }),
+    () =>
+      createApiServer({
+        env,
+        store,
+        authentication,
+        outbound,
+        platform,
+        ...(kubelet && { nodes: { connection: kubelet.connection } }),
+      }),
     group,
   )
   await run(server.start())
@@ -136,53 +173,74 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       : activity.during(() => server.handler(request))
   }
   const handler: Handler = request => passOn(interceptors.length - 1, request)
-  const transportOf = (peer: PeerCertificate) => createInProcessTransport(handler, env, { peer })
-  const clientOf = (userAgent: string) =>
-    createClient({ env, userAgent, transport: transportOf(administrator) })
+  const connect = (user?: ClusterUser) =>
+    createInProcessTransport(handler, env, { peer: user === undefined ? administrator : peerOf(user) })
+  const clientOf = (userAgent: string, transport: Transport = connect()) =>
+    createClient({ env, userAgent, transport })
+  const client = clientOf('test/0.1')
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
-  const start = (operator: Operator, managerOptions: StartOptions = {}, as: Env = { ...env, log }) => {
+  const reconciles = new ReconcileLog()
+  const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
     const inner = new TaskGroup(group.signal)
-    const client = clientOf(`${operator.name}/0.1`)
     const webhooks = { listener: outbound.listenerFor(operator.name) }
-    inner.spawn(signal =>
-      runOperator(operator, { freeze, webhooks, ...managerOptions, client, env: as, signal }),
-    )
+    inner.spawn(async signal => {
+      const definition = describeOperator(operator)
+      const onReconcile = (record: ReconcileRecord) => {
+        reconciles.add(definition, record)
+        managerOptions.onReconcile?.(record)
+      }
+      await runOperator(operator, { freeze, webhooks, ...managerOptions, onReconcile, signal })
+    })
     group.spawn(() => inner.join())
     return async () => {
       inner.abort()
       await run(inner.join())
     }
   }
+  const start = (operator: Operator, startOptions: StartOptions = {}) => {
+    const {
+      as,
+      transport: wrap = (connection: Transport) => connection,
+      env: own = env,
+      ...rest
+    } = startOptions
+    const userAgent = `${operator.name}/0.1`
+    return startWith(operator, {
+      ...rest,
+      client: createClient({ env: own, userAgent, transport: wrap(connect(as)) }),
+      env: { ...own, log: own === env ? log : own.log },
+    })
+  }
   const startBuiltIn = (operator: Operator) =>
-    start(operator, { errorEvents: false }, options.log ? { ...env, log } : env)
-  if (controllers) {
-    startBuiltIn(createGarbageCollector())
-    startBuiltIn(createNamespaceController())
-    startBuiltIn(createServiceAccountController())
-  }
-  if (nodes > 0) {
-    startBuiltIn(createSimulatedNodes({ count: nodes }))
-    startBuiltIn(createNodeLifecycleController())
-    startBuiltIn(createScheduler())
-  }
+    startWith(operator, {
+      client: clientOf(`${operator.name}/0.1`),
+      env: options.log ? { ...env, log } : env,
+      errorEvents: false,
+    })
+  if (controllers.includes('serviceaccount-controller'))
+    await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
+  if (controllers.length > 0) startBuiltIn(createControllers(controllers))
+  if (kubelet) startBuiltIn(kubelet.operator)
+  if (scheduler) startBuiltIn(createScheduler(scheduler === true ? {} : scheduler))
+  await run(waitUntilReady(client, env, { controllers, nodes }))
   let outside: Promise<ServedCluster> | undefined
 
   return {
-    client: clientOf('test/0.1'),
+    ...createExpectations({ client, env, run, reconciles }),
+    client,
     env,
     store,
     handler,
-    connect: user =>
-      transportOf(
-        user ? { ...administrator, commonName: user.name, organizations: user.groups ?? [] } : administrator,
-      ),
+    connect,
+    as: user => clientOf('test/0.1', connect(user)),
+    apply: (manifests, applyOptions = {}) => run(applyManifests({ client, env, ...applyOptions }, manifests)),
     install: operator => {
       const { webhooks: definitions } = describeOperator(operator)
       const conversions = conversionsOf({ definitions, address: outbound.addressOf(operator.name) })
       const conversionFor = async (name: string) => ({ conversion: conversions.get(name)! })
       return run(installKinds(clientOf('install/0.1'), [operator], { conversionFor }))
     },
-    start: (operator, managerOptions) => start(operator, managerOptions),
+    start,
     run,
     settle: () => (world ? drive(() => world.settle()) : activity.ceased()),
     advance: ms => drive(each => each.advance(ms)),
@@ -205,37 +263,23 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
 }
 
-/** One API server after the other on the same store. While there is none, connections break. */
-class RestartableServer {
-  readonly #create: () => ApiServer
-  readonly #group: TaskGroup
-  #present: { readonly server: ApiServer; readonly tasks: TaskGroup } | undefined
-
-  constructor(create: () => ApiServer, group: TaskGroup) {
-    this.#create = create
-    this.#group = group
+/** Drives the world until the promise settles; while another call drives it, that one carries the promise along. */
+async function runWithin<T>(
+  world: VirtualWorld,
+  promise: Promise<T>,
+  idle: () => Promise<void> | undefined,
+): Promise<T> {
+  let settled = false
+  const mark = () => {
+    settled = true
   }
-
-  readonly handler: Handler = request => {
-    if (!this.#present) throw new Error('the server is down')
-    return this.#present.server.handler(request)
+  const marked = promise.then(mark, mark)
+  while (!settled) {
+    if (world.driven) await Promise.race([marked, world.driven])
+    else {
+      await idle()
+      if (!world.driven) return await world.run(promise)
+    }
   }
-
-  async start(): Promise<void> {
-    const server = this.#create()
-    const tasks = new TaskGroup(this.#group.signal)
-    tasks.spawn(signal => server.run(signal))
-    this.#group.spawn(() => tasks.join())
-    await server.ready
-    this.#present = { server, tasks }
-  }
-
-  async restart(downtime: number, { clock }: Env): Promise<void> {
-    const { tasks } = this.#present!
-    this.#present = undefined
-    tasks.abort()
-    await tasks.join()
-    if (downtime > 0) await clock.sleep(downtime, { signal: this.#group.signal })
-    await this.start()
-  }
+  return await promise
 }

@@ -210,3 +210,59 @@ describe('in a virtual world', () => {
     assert.deepEqual(events, ['arrived', 'aborted'])
   })
 })
+
+describe('an upgrade without sockets', () => {
+  const echo: Handler = async ({ headers }) =>
+    headers.upgrade === 'websocket'
+      ? {
+          status: 101,
+          headers: {},
+          conversation: {
+            protocols: ['v5', 'v4'],
+            async talk({ protocol, messages, send }) {
+              await send(bytes(protocol))
+              for await (const message of messages) {
+                if (string(message) === 'end') return
+                await send(message)
+              }
+            },
+          },
+        }
+      : { status: 400, headers: {}, body: bytes('no') }
+
+  const open = async (transport: ReturnType<typeof createInProcessTransport>, signal?: AbortSignal) => {
+    const answer = await transport.upgrade(requestOf(signal ? { signal } : {}), ['v9', 'v4'])
+    assert.ok('messages' in answer)
+    return answer
+  }
+
+  it('carries messages both ways in order, in a protocol that both speak, until the server ends it', async () => {
+    const world = new VirtualWorld({ seed: 3 })
+    const transport = createInProcessTransport(echo, world)
+    const talk = async () => {
+      const channel = await open(transport)
+      for (const word of ['one', 'two', 'end']) await channel.send(bytes(word))
+      const heard = (await Array.fromAsync(channel.messages)).map(string)
+      await assert.rejects(channel.send(bytes('late')), error => isTransportError(error, 'ConnectionLost'))
+      return heard
+    }
+    assert.deepEqual(await world.run(talk()), ['v4', 'one', 'two'])
+  })
+
+  it('ends for the server when the client leaves, and fails for the client when the transport is closed', async () => {
+    const transport = createInProcessTransport(echo, env)
+    await (await open(transport))[Symbol.asyncDispose]()
+    const controller = new AbortController()
+    const given = await open(transport, controller.signal)
+    controller.abort(new Error('enough'))
+    await assert.rejects(Array.fromAsync(given.messages), /enough/)
+    const channel = await open(transport)
+    await transport[Symbol.asyncDispose]()
+    await assert.rejects(Array.fromAsync(channel.messages), error => isTransportError(error, 'Closed'))
+  })
+
+  it('is refused with the answer of the server where there is no common protocol', async () => {
+    await using transport = createInProcessTransport(async () => ({ status: 403, headers: {} }), env)
+    assert.deepEqual(await transport.upgrade(requestOf(), ['v4']), { status: 403, headers: {} })
+  })
+})

@@ -2,6 +2,7 @@ import type { Env, Lane } from '@coxswain/kit'
 import { isStream, joinChunks } from './body.ts'
 import { ChunkStream } from './chunk-stream.ts'
 import { TransportError } from './errors.ts'
+import { type InProcessChannel, openInProcessChannel } from './in-process-channel.ts'
 import type { Handler, PeerCertificate, Transport, WireBody, WireRequest, WireResponse } from './message.ts'
 
 /** The client's identity on an in-process connection. */
@@ -12,6 +13,12 @@ export interface InProcessTransportOptions {
   readonly remoteAddress?: string
   /** The receiver of responses only reads their bytes: they need no copy. @default false */
   readonly lendsAnswers?: boolean
+}
+
+/** A transport without sockets, over which connections can be upgraded all the same. */
+export interface InProcessTransport extends Transport {
+  /** The channel, or the answer of a server that refuses it: exec, attach and port-forward. */
+  upgrade(request: WireRequest, protocols: readonly string[]): Promise<InProcessChannel | WireResponse>
 }
 
 /**
@@ -28,14 +35,46 @@ export function createInProcessTransport(
   handler: Handler,
   env: Pick<Env, 'scheduler'>,
   options: InProcessTransportOptions = {},
-): Transport {
+): InProcessTransport {
   const { peer, remoteAddress = '127.0.0.1', lendsAnswers = false } = options
   const { scheduler } = env
   const calls = new Set<Call>()
+  const channels = new Set<AbortController>()
   const running = new Set<Promise<void>>()
   let closed: TransportError | undefined
 
   return {
+    async upgrade(request, protocols) {
+      if (closed) throw closed
+      request.signal.throwIfAborted()
+      const label = `${request.method} ${request.path}`
+      const lost = new AbortController()
+      const signal = AbortSignal.any([request.signal, lost.signal])
+      await scheduler.step(`request ${label}`)
+      const { conversation, ...answer } = await handler({
+        ...request,
+        headers: {
+          ...request.headers,
+          connection: 'Upgrade',
+          upgrade: 'websocket',
+          'sec-websocket-protocol': protocols.join(', '),
+        },
+        ...(peer && { peer }),
+        remoteAddress,
+        signal,
+      })
+      await scheduler.step(`answer ${label}`)
+      const protocol = protocols.find(name => conversation?.protocols.includes(name))
+      if (!conversation || protocol === undefined) return answer
+      const ended = Promise.withResolvers<void>()
+      channels.add(lost)
+      running.add(ended.promise)
+      return openInProcessChannel(conversation, { env, label, protocol, signal }, () => {
+        channels.delete(lost)
+        running.delete(ended.promise)
+        ended.resolve()
+      })
+    },
     async send(request) {
       if (closed) throw closed
       request.signal.throwIfAborted()
@@ -69,6 +108,7 @@ export function createInProcessTransport(
     async [Symbol.asyncDispose]() {
       closed ??= new TransportError('Closed', 'the transport is closed', { sent: false })
       for (const call of calls) call.stop(closed)
+      for (const channel of channels) channel.abort(closed)
       await Promise.all(running)
     },
   }

@@ -18,7 +18,12 @@ export {
 } from './errors.ts'
 export { getHeader, getHeaderValues, type MediaType, parseMediaType, splitHeaderList } from './headers.ts'
 export { type Http1Request, type Http1Response, sendHttp1 } from './http1/exchange.ts'
-export { createInProcessTransport, type InProcessTransportOptions } from './in-process.ts'
+export {
+  createInProcessTransport,
+  type InProcessTransport,
+  type InProcessTransportOptions,
+} from './in-process.ts'
+export type { InProcessChannel } from './in-process-channel.ts'
 export type {
   BodyRefusal,
   Conversation,

@@ -1,4 +1,4 @@
-import type { ControllerName } from '../../../../packages/cli/src/up/options/controller-names.ts'
+import type { ControllerName } from '@coxswain/controllers/names'
 import { daemonSets } from './daemon-sets.ts'
 import { deployments } from './deployments.ts'
 import type { Family } from './draw.ts'

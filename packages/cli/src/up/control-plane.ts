@@ -9,6 +9,7 @@ import {
   type NodeConnection,
 } from '@coxswain/apiserver'
 import { createYamlThread, verifySignature } from '@coxswain/apiserver/node'
+import type { ControllerName } from '@coxswain/controllers/names'
 import { type Env, type LogThreshold, TaskGroup } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
@@ -43,7 +44,7 @@ import type { ComponentLogs } from './nodes/component-logs.ts'
 import { createKubeletClient } from './nodes/kubelets.ts'
 import { createLateConnection } from './nodes/late-connection.ts'
 import { nodeNamesOf } from './nodes/node-names.ts'
-import { type ControllerName, selectServerControllers } from './options/controller-names.ts'
+import { selectServerControllers } from './options/controller-names.ts'
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
 

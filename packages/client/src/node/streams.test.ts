@@ -4,7 +4,7 @@ import { connect as connectTcp } from 'node:net'
 import { describe, it } from 'node:test'
 import { isForbidden, isStatusError } from '@coxswain/apimachinery/status'
 import { createRealEnv } from '@coxswain/kit'
-import { createInProcessTransport, isTransportError } from '@coxswain/wire'
+import { createInProcessTransport, isTransportError, type Transport } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 import {
   attach,
@@ -27,11 +27,10 @@ import { listenForwarded, withCredentials, withUpgrade } from './index.ts'
 const pod = { namespace: 'default', name: 'web' }
 const env = createRealEnv()
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-const success = JSON.stringify({ kind: 'Status', apiVersion: 'v1', status: 'Success' })
+const success = JSON.stringify({ metadata: {}, status: 'Success' }) // as kubelets write it: without apiVersion and kind
 const exitedWith = (code: number): string =>
   JSON.stringify({
-    kind: 'Status',
-    apiVersion: 'v1',
+    metadata: {},
     status: 'Failure',
     reason: 'NonZeroExitCode',
     message: `command terminated with exit code ${code}`,
@@ -218,9 +217,9 @@ describe('exec', () => {
     assert.equal(await collect(process.stdout), '/api/v1/namespaces/default/pods/web/attach')
   })
 
-  it('needs sockets', async () => {
+  it('needs a transport that can upgrade connections', async () => {
     await using transport = createInProcessTransport(async () => ({ status: 200, headers: {} }), env)
-    const client = createClient({ transport, env })
+    const client = createClient({ transport: { ...transport, upgrade: undefined } as Transport, env })
     await assert.rejects(exec(client, pod, { command: ['sh'] }), error => isClientError(error, 'NoUpgrade'))
   })
 

@@ -20,7 +20,7 @@ export interface ExecOptions extends AttachOptions {
   readonly command: readonly string[]
 }
 
-/** Runs a command in a container of a Pod. Resolves when the connection is there. Needs a transport over sockets. */
+/** Runs a command in a container of a Pod. Resolves when the connection is there. Needs a transport that can upgrade connections: over sockets, or in process. */
 export async function exec(client: Client, pod: ObjectKey, options: ExecOptions): Promise<RemoteProcess> {
   return start(client, podPath(pod, 'exec'), options, { command: options.command })
 }

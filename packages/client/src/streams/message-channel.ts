@@ -12,7 +12,7 @@ export interface MessageChannel extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** A transport over which a connection can be upgraded: sockets. */
+/** A transport over which a connection can be upgraded: over sockets, or in process. */
 export interface UpgradingTransport extends Transport {
   /** The channel, or the answer of a server that refuses it. */
   upgrade(request: WireRequest, protocols: readonly string[]): Promise<MessageChannel | WireResponse>

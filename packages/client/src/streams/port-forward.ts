@@ -22,7 +22,7 @@ const errorStream = 1
 /** The first message of each stream says which port it is for. */
 const portBytes = 2
 
-/** Opens one connection to a port of a Pod. Needs a transport over sockets. */
+/** Opens one connection to a port of a Pod. Needs a transport that can upgrade connections: over sockets, or in process. */
 export async function forwardPort(
   client: Client,
   pod: ObjectKey,

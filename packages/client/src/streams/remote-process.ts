@@ -109,6 +109,7 @@ function readStatus(bytes: Uint8Array): Status {
     value = undefined
   }
   if (isStatus(value)) return value
+  if (isBareStatus(value)) return { ...value, kind: 'Status', apiVersion: 'v1' }
   const message = decodeText(bytes)
   return {
     kind: 'Status',
@@ -119,6 +120,12 @@ function readStatus(bytes: Uint8Array): Status {
     code: 500,
     message,
   }
+}
+
+/** Kubelets leave apiVersion and kind out. */
+function isBareStatus(value: unknown): value is Omit<Status, 'kind' | 'apiVersion'> {
+  const { status } = (value ?? {}) as { status?: unknown }
+  return status === 'Success' || status === 'Failure'
 }
 
 function withChannel(id: number, data: Uint8Array): Uint8Array {

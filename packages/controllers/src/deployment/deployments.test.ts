@@ -11,7 +11,11 @@ const key = { namespace, name: 'web' }
 const labels = { app: 'web' }
 
 async function withControllers(body: (cluster: Cluster) => Promise<void>): Promise<void> {
-  await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), nodes: 2 })
+  await using cluster = await startCluster({
+    env: new VirtualWorld({ seed: 3 }),
+    controllers: true,
+    nodes: 2,
+  })
   cluster.start(createReplicaSetController())
   cluster.start(createDeploymentController())
   await cluster.advance(1_000)

@@ -45,6 +45,8 @@ export interface InProcessRuntimeOptions {
   /** By image, exactly as Pods name them. */
   readonly images: Readonly<Record<string, ImageFunction>>
   readonly clock: Clock
+  /** Runs the containers of all other images, each Pod with an address of its own. @default they cannot be pulled */
+  readonly others?: ContainerRuntime
 }
 
 interface InProcessPod {
@@ -55,7 +57,7 @@ interface InProcessPod {
 const killedCode = 137
 
 /** Containers that are functions of this process: for tests, on a virtual clock too, and for the browser. */
-export function createInProcessRuntime({ images, clock }: InProcessRuntimeOptions): ContainerRuntime {
+export function createInProcessRuntime({ images, clock, others }: InProcessRuntimeOptions): ContainerRuntime {
   const pods = new Map<string, InProcessPod>()
   const logs = new Map<string, MemoryLog>()
   const running = new Set<RunningContainer>()
@@ -69,8 +71,9 @@ export function createInProcessRuntime({ images, clock }: InProcessRuntimeOption
   }
   const logKey = ({ pod, name, attempt }: ContainerIdentity) => `${pod.uid}/${name}/${attempt}`
 
-  async function startContainer(spec: ContainerSpec): Promise<RunningContainer> {
+  async function startContainer(spec: ContainerSpec, signal: AbortSignal): Promise<RunningContainer> {
     const run = Object.hasOwn(images, spec.image) ? images[spec.image] : undefined
+    if (!run && others) return await others.startContainer(spec, signal)
     if (!run) throw new Error(`image ${spec.image} is not known`)
     const log = new MemoryLog(clock)
     logs.set(logKey(spec), log)
@@ -82,17 +85,28 @@ export function createInProcessRuntime({ images, clock }: InProcessRuntimeOption
 
   return {
     name: 'in-process',
-    async start() {},
+    ...(others && { hasPodAddresses: true }),
+    async start(time) {
+      await others?.start(time)
+    },
     async keepPods() {},
-    findImage: async image =>
-      Object.hasOwn(images, image)
-        ? { found: true, id: `in-process://${image}` }
-        : { found: false, message: `image ${JSON.stringify(image)} is not known` },
+    async findImage(image) {
+      if (Object.hasOwn(images, image)) return { found: true, id: `in-process://${image}` }
+      return (
+        (await others?.findImage(image)) ?? {
+          found: false,
+          message: `image ${JSON.stringify(image)} is not known`,
+        }
+      )
+    },
     async writeVolumes(pod, volumes) {
       podOf(pod).volumes = volumes
     },
     startContainer,
-    readLog: (container, options) => readMemoryLog(logs.get(logKey(container)), options),
+    readLog(container, options) {
+      const log = logs.get(logKey(container))
+      return others && !log ? others.readLog(container, options) : readMemoryLog(log, options)
+    },
     probe: async (pod, { port, type }): Promise<ProbeOutcome> => {
       const success = podOf(pod).listeners.has(port)
       const message = success ? '' : `dial tcp: port ${port}: connect: connection refused`
@@ -108,9 +122,11 @@ export function createInProcessRuntime({ images, clock }: InProcessRuntimeOption
     async removePod(pod) {
       pods.delete(pod.uid)
       for (const key of logs.keys()) if (key.startsWith(`${pod.uid}/`)) logs.delete(key)
+      await others?.removePod(pod)
     },
     async [Symbol.asyncDispose]() {
       await Promise.all([...running].map(container => container.stop(0)))
+      await others?.[Symbol.asyncDispose]()
     },
   }
 }

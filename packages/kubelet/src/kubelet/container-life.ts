@@ -63,7 +63,7 @@ export class ContainerLife {
     const record = this.#record
     const { startupProbe, readinessProbe, livenessProbe } = record.container
     if (this.#isStopping) return
-    if (context.runtime.isSimulated) {
+    if (this.handle.isSimulated ?? context.runtime.isSimulated) {
       this.#pretendToProbe()
       return
     }

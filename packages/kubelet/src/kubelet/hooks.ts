@@ -22,7 +22,7 @@ export async function runHook(
   signal: AbortSignal,
 ): Promise<void> {
   const ignore = async () => {}
-  if (runtime.isSimulated && !hook.sleep) return
+  if ((handle.isSimulated ?? runtime.isSimulated) && !hook.sleep) return
   if (hook.exec) {
     const command = hook.exec.command ?? []
     const exitCode = await handle.exec(command, { stdout: ignore, stderr: ignore, tty: false, signal })

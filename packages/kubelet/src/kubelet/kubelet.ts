@@ -149,7 +149,7 @@ async function createSharedParts(
   workers: ReadonlyMap<string, PodWorker>,
 ): Promise<SharedParts> {
   const { runtime, apiServer, serviceAddress = clusterIP => clusterIP } = options
-  const { isSimulated = false } = runtime
+  const { isSimulated = false, hasPodAddresses = isSimulated } = runtime
   const facts = runtime.describeNode?.() ?? manyOfEverything
   const { etc } = facts
   const sources = new SharedSources(client, env.clock, {
@@ -157,7 +157,7 @@ async function createSharedParts(
     capacity: facts.capacity,
   })
   const podCIDRs = new Map<string, string>()
-  const addresses = isSimulated ? new PodAddresses(names, name => podCIDRs.get(name)) : undefined
+  const addresses = hasPodAddresses ? new PodAddresses(names, name => podCIDRs.get(name)) : undefined
   const own = apiServer && (await apiServer())
   const services = async ({ metadata, spec }: PodView): Promise<ReadonlyMap<string, string>> => {
     if (isSimulated) return new Map()
@@ -182,7 +182,7 @@ async function createSharedParts(
       runtime,
       events: events.from({ component: 'kubelet', host: name }),
       images: new ImagePuller(runtime, env.clock),
-      hostIP: options.address ?? (isSimulated ? simulatedAddress(index + 1) : '127.0.0.1'),
+      hostIP: options.address ?? (hasPodAddresses ? simulatedAddress(index + 1) : '127.0.0.1'),
       ...(addresses && { addresses }),
       capacity: facts.capacity,
       load: new NodeLoad(facts.capacity),

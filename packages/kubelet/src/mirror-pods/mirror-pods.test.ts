@@ -23,7 +23,11 @@ const mirrors = (pods: readonly StaticPod[] = [helm]) =>
 async function withMirrors(
   body: (cluster: Cluster, stop: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
-  await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), nodes: 1 })
+  await using cluster = await startCluster({
+    env: new VirtualWorld({ seed: 3 }),
+    controllers: true,
+    nodes: 1,
+  })
   const stop = cluster.start(mirrors())
   await cluster.advance(2_000)
   await body(cluster, stop)

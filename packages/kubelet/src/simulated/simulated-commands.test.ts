@@ -9,7 +9,11 @@ import { type Cluster, startCluster } from '@coxswain/testing'
 const namespace = 'default'
 
 async function withNodes(body: (cluster: Cluster) => Promise<void>): Promise<void> {
-  await using cluster = await startCluster({ env: new VirtualWorld({ seed: 5 }), nodes: 1 })
+  await using cluster = await startCluster({
+    env: new VirtualWorld({ seed: 5 }),
+    controllers: true,
+    nodes: 1,
+  })
   cluster.start(createJobController())
   cluster.start(createTaintEvictionController())
   await cluster.advance(1_000)

@@ -81,6 +81,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
     const handle: RunningContainer = {
       id: `${pod.uid}-${name}-${attempt}`,
       exited: over.promise,
+      isSimulated: true,
       ...(ready && { ready: ready.promise }),
       async stop() {
         end(stoppedExit)

@@ -69,7 +69,7 @@ export class PausableProcess {
   }
 
   /** A transport whose answers wait while the process is paused. */
-  transport(inner: Transport, onSend: (method: string, path: string) => void): Transport {
+  transport(inner: Transport, onSend: (method: string, path: string) => void = () => {}): Transport {
     const gate = (): Promise<void> =>
       this.#paused ? new Promise(resolve => this.#waiting.push(resolve)) : Promise.resolve()
     return {

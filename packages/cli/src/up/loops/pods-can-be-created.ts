@@ -2,8 +2,8 @@ import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import { type Client, isClientError, waitFor } from '@coxswain/client'
+import type { ControllerName } from '@coxswain/controllers/names'
 import type { Env } from '@coxswain/kit'
-import type { ControllerName } from '../options/controller-names.ts'
 
 /** Milliseconds between warnings. */
 const patience = 10_000

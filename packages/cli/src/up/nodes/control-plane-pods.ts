@@ -1,6 +1,6 @@
+import type { ControllerName } from '@coxswain/controllers/names'
 import type { Logger } from '@coxswain/kit'
 import type { StaticPod } from '@coxswain/kubelet'
-import type { ControllerName } from '../options/controller-names.ts'
 import { hasServiceProxy } from '../options/service-proxy-options.ts'
 import type { UpOptions } from '../options/up-options.ts'
 import type { Component } from './component-logs.ts'

@@ -1,7 +1,7 @@
 import { StorageClass } from '@coxswain/api/storage/v1'
 import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
-import { localPathProvisioner } from '@coxswain/controllers'
+import { localPathProvisioner } from './local-path-provisioner.ts'
 
 /** What claims that name no class get, unless there are classes already: folders of this machine. */
 export async function ensureDefaultStorageClass(client: Client): Promise<void> {

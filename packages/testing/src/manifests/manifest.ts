@@ -1,0 +1,17 @@
+import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
+
+/** A path, YAML text (with line breaks), an object, or several of these. */
+export type Manifests = string | URL | DeepReadonly<ApiObject> | readonly Manifests[]
+
+/** An object of a manifest, and where it stands: for errors. */
+export interface Manifest {
+  readonly object: ApiObject
+  readonly place: string
+}
+
+/** Says that kustomizations cannot be applied, and what to do instead. */
+export function newKustomizationError(place: string): Error {
+  return new Error(
+    `${place}: kustomizations are not supported yet; apply the output of "kubectl kustomize", or the files that it names`,
+  )
+}
