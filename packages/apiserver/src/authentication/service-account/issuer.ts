@@ -14,7 +14,7 @@ export interface ServiceAccountOptions {
   /** Whether the tokens of pods last a year and are only complained about after the hour they asked for. @default true */
   readonly extendExpiration?: boolean
   /** Where others find the keys. @default /openid/v1/jwks of the advertised address */
-  readonly jwksUri?: string
+  readonly jwksUri?: string | (() => Promise<string>)
 }
 
 /** The issuer of service account tokens. */
@@ -24,7 +24,7 @@ export interface ServiceAccounts {
   readonly issuers: readonly string[]
   readonly maxExpiration: number | undefined
   readonly extendExpiration: boolean
-  readonly jwksUri: string | undefined
+  readonly jwksUri: ServiceAccountOptions['jwksUri']
 }
 
 export const defaultIssuer = 'https://kubernetes.default.svc'
