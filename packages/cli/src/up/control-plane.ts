@@ -140,6 +140,7 @@ export async function runControlPlane({
     nodes: {
       dialer: socketDialer,
       kubelets,
+      resourceMetrics: true,
       ...(firstNode !== undefined && {
         connection: answerMirrorPods(createLateConnection(nodeNames, connected.promise), firstNode, logs),
         acceptSpdy,
