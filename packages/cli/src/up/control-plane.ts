@@ -178,6 +178,18 @@ export async function runControlPlane({
   await writeAdminKubeconfig(kubeconfig, { url, serverName }, pki)
   if (controllers.length === 0)
     await writeComponentKubeconfigs({ dataDir, certDir: directory }, { url, serverName }, pki, env)
+  if (options.enableBootstrapTokenAuth) {
+    const [{ ensureJoinObjects }, { createClient }] = await Promise.all([
+      import('./access/join.ts'),
+      import('@coxswain/client'),
+    ])
+    await using transport = createInProcessTransport(server.handler, env, { peer: privilegedPeer })
+    await ensureJoinObjects(createClient({ env, userAgent: 'coxswain/0.1', transport }), {
+      url: `https://${joinHostPort(addresses.reachable, http.port)}`,
+      ca: rootCa,
+      serviceRange: options.serviceClusterIpRange,
+    })
+  }
   // From here on a failure is that of a server that ran: its files stay.
   onReady()
   if (worker || files.length > 0) {
