@@ -18,7 +18,7 @@ export interface RunningServer extends AsyncDisposable {
   restart(): Promise<void>
 }
 
-const readyLine = /^coxswain is ready at (https:\/\/127\.0\.0\.1:(\d+)), run: export KUBECONFIG=(.+)$/m
+const readyLine = /^coxswain is ready at (https:\/\/\S+:(\d+)), run: export KUBECONFIG=(.+)$/m
 
 export async function startServer(...options: string[]): Promise<RunningServer> {
   const directory = mkdtempSync(join(tmpdir(), 'coxswain-'))

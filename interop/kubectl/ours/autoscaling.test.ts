@@ -1,48 +1,24 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { createClusterSession, manifests, type Session } from '../session.ts'
+import { createClusterSession, type Session } from '../session.ts'
 
-// Autoscaling needs controllers and nodes, which the reference is run without. What a metrics server would measure is
-// written as objects: to its clients the API is the same.
+// Autoscaling needs controllers and nodes, which the reference is run without.
 let server: RunningServer
-let admin: Session
 
 before(async () => {
   server = await startServer('--operator', 'examples/07-podset/operator.ts')
-  admin = await createClusterSession(server, '1.36', 'autoscaling')
-  await admin.ok(`apply -f ${manifests}/metrics-crds.yaml`)
-  await admin.ok('wait crd/pods.metrics.k8s.io crd/nodes.metrics.k8s.io --for=condition=Established')
 })
 after(async () => {
   await server[Symbol.asyncDispose]()
-  admin[Symbol.dispose]()
 })
 
-const metadataOf = (name: string, labels = {}) => ({ metadata: { name, labels } })
-// Measured after the pods began: what is older says nothing about them.
-const measured = {
-  timestamp: new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d+/, ''),
-  window: '30s',
-}
-
-/** Says that each of the pods that are there uses so much. */
-async function measure(session: Session, label: string, cpu: string): Promise<void> {
-  const [key = '', value] = label.split('=')
-  const { items } = JSON.parse(await session.ok(`get pods -l ${label} -o json`)) as {
-    items: { metadata: { name: string }; spec: { containers: { name: string }[] } }[]
-  }
-  const list = items.map(({ metadata: { name }, spec }) => ({
-    apiVersion: 'metrics.k8s.io/v1beta1',
-    kind: 'PodMetrics',
-    ...metadataOf(name, { [key]: value }),
-    ...measured,
-    containers: spec.containers.map(container => ({ name: container.name, usage: { cpu, memory: '40Mi' } })),
-  }))
-  const file = join(session.directory, 'metrics.json')
-  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: list }))
-  await session.ok(`apply -f ${file}`)
+/** Makes each of the simulated Pods that are there use so much. */
+async function use(session: Session, label: string, cpu: string): Promise<void> {
+  const prefix = 'simulated.coxswain.dev/usage-'
+  await session.ok(
+    `annotate pods -l ${label} --overwrite ${prefix}cpu=${cpu} ${prefix}memory=40Mi`,
+    /annotated/,
+  )
 }
 
 const atOnce = '{"spec":{"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}}}}'
@@ -62,13 +38,14 @@ describe('autoscaling', { concurrency: 3 }, () => {
     after(() => session[Symbol.dispose]())
 
     it('grows and shrinks with what its pods use', async () => {
-      await measure(session, 'app=web', '250m')
+      await use(session, 'app=web', '250m')
       await session.ok('autoscale deploy web --min=1 --max=3 --cpu=50%', /web autoscaled/)
       await session.ok(
         'get --raw /apis/autoscaling/v2/namespaces/autoscaling-deployment/horizontalpodautoscalers/web',
         /"averageUtilization":50/,
       )
       await session.until('get deploy web', /^web +3\/3 +3 +3 /m)
+      await use(session, 'app=web', '250m')
       await session.until('get hpa web', /^web +Deployment\/web +cpu: 250%\/50% +1 +3 +\d/m)
       await session.until(
         'describe hpa web',
@@ -77,7 +54,7 @@ describe('autoscaling', { concurrency: 3 }, () => {
         /ScalingLimited +True +TooManyReplicas/,
         /SuccessfulRescale .*horizontal-pod-autoscaler +New size: 3; reason: cpu resource utilization \(percentage of request\) above target/,
       )
-      await measure(session, 'app=web', '5m')
+      await use(session, 'app=web', '5m')
       await session.ok(`patch hpa web --type=merge -p ${atOnce}`)
       await session.until('get deploy web', /^web +1\/1 +1 +1 /m)
       await session.until('describe hpa web', /New size: 1; reason: All metrics below target/)
@@ -107,18 +84,18 @@ describe('autoscaling', { concurrency: 3 }, () => {
     })
 
     it('are scaled by what their pods use', async () => {
-      await measure(session, 'podset=example-podset', '160m')
+      await use(session, 'podset=example-podset', '160m')
       await session.ok('autoscale podset example-podset --min=1 --max=3 --cpu=80%', /autoscaled/)
       // A CronTab makes no pods: these are its own by label.
       await session.ok('run tick --image=busybox --labels=crontab=my-new-cron-object')
       await session.ok('wait pod/tick --for=condition=Ready --timeout=120s')
-      await measure(session, 'crontab=my-new-cron-object', '400m')
+      await use(session, 'crontab=my-new-cron-object', '400m')
       await session.ok('autoscale crontab my-new-cron-object --min=1 --max=5 --cpu=100m', /autoscaled/)
       await session.until('get podset', /^example-podset +2 +2 +2 *$/m)
       await session.until('get ct', /^my-new-cron-object +\S.* +4 *$/m)
-      await session.until('get hpa', /PodSet\/example-podset +cpu: 160%\/80% +1 +3 +\d/)
+      await session.until('get hpa', /PodSet\/example-podset +cpu: \d+%\/80% +1 +3 +2/)
       await session.until('get hpa', /CronTab\/my-new-cron-object +cpu: 400m\/100m +1 +5 +\d/)
-      await measure(session, 'podset=example-podset', '5m')
+      await use(session, 'podset=example-podset', '5m')
       await session.ok(`patch hpa example-podset --type=merge -p ${atOnce}`)
       await session.until('get podset', /^example-podset +1 +1 +1 *$/m)
       await session.until('get pods -l podset=example-podset -o name', /^pod\/\S+\s*$/)
@@ -135,19 +112,50 @@ describe('autoscaling', { concurrency: 3 }, () => {
     })
     after(() => session[Symbol.dispose]())
 
-    it('shows what pods and nodes use', async () => {
-      await session.fails('top pod busy', /NotFound|not available yet/)
-      await measure(session, 'run=busy', '1500m')
-      await measure(session, 'run=idle', '3m')
-      await session.ok('top pod --sort-by=cpu', /^busy +1500m +40Mi *\nidle +3m +40Mi *$/m)
+    it('shows what Pods and nodes use', async () => {
+      await session.fails('top pod none', /NotFound/)
+      await use(session, 'run=busy', '1500m')
+      await use(session, 'run=idle', '3m')
+      await session.until('top pod --sort-by=cpu', /^busy +1500m +40Mi *\nidle +3m +40Mi *$/m)
       await session.ok('top pod busy --containers', /^busy +busy +1500m +40Mi *$/m)
       await session.ok('top pod -l run=idle --no-headers', /^idle +3m +40Mi *\s$/)
-      const file = join(session.directory, 'node.json')
-      const usage = { cpu: '3200m', memory: '2Gi' }
-      const node = { apiVersion: 'metrics.k8s.io/v1beta1', kind: 'NodeMetrics', ...metadataOf('node-1') }
-      writeFileSync(file, JSON.stringify({ ...node, ...measured, usage }))
-      await session.ok(`apply -f ${file}`)
-      await session.ok('top node', /^node-1 +3200m +\d+% +2048Mi +\d+% *$/m)
+      await session.ok('top pod -A', /^autoscaling-top +busy +1500m/m)
+      await session.ok('top node', /^node-1 +\d{4,}m +\d+% +\d+Mi +\d+% *$/m)
+      await session.ok('get pods.metrics.k8s.io', /^NAME +CPU +MEMORY +WINDOW *\nbusy +1500m +40Mi +15s *$/m)
+      await session.ok(
+        'api-resources --api-group=metrics.k8s.io',
+        /^pods +metrics.k8s.io\/v1beta1 +true +PodMetrics *$/m,
+      )
+      await session.ok('explain pods --api-version=metrics.k8s.io/v1beta1 --recursive', /containers\s/)
     })
+
+    it('may be used by those who may view', async () => {
+      await session.ok('create rolebinding viewers --clusterrole=view --user=vera')
+      await session.until('top pod --as=vera', /^busy /m)
+      await session.fails('top pod -n kube-system --as=vera', /Forbidden/)
+    })
+
+    it('works with an old kubectl', async () => {
+      const old = await createClusterSession(server, '1.20', 'autoscaling-old')
+      try {
+        await old.ok('top pod -n autoscaling-top', /^busy +1500m +40Mi *$/m)
+        await old.ok('top node', /^node-1 /m)
+      } finally {
+        old[Symbol.dispose]()
+      }
+    })
+  })
+})
+
+describe('Pods that are processes', () => {
+  it('use what the machine says that they use', async () => {
+    await using machine = await startServer('--storage', 'memory', '--runtime', 'process')
+    using session = await createClusterSession(machine, '1.36', 'processes')
+    await session.ok("run busy --image=busybox -- sh -c 'while :; do :; done'")
+    await session.ok('run idle --image=busybox -- sleep 600')
+    await session.ok('wait pod --all --for=condition=Ready --timeout=120s')
+    await session.until('top pod busy --no-headers', /^busy +[1-9]\d+m +\d+Mi/)
+    await session.ok('top pod idle --no-headers', /^idle +\dm +\d+Mi/)
+    await session.ok('top node --no-headers', /^node-1 +[1-9]\d+m +\d+%/)
   })
 })

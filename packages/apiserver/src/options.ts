@@ -81,6 +81,11 @@ export interface NodeOptions {
   readonly dialer?: Dialer
   /** Credentials for dialled kubelets; called for every connection. @default no client certificate, any server certificate */
   readonly kubelets?: () => KubeletClient
+  /**
+   * Whether `metrics.k8s.io` is served from what kubelets report, as metrics-server does: `kubectl top`, autoscaling.
+   * @default where there is a `connection`
+   */
+  readonly resourceMetrics?: boolean
   /** Speaks SPDY, which port-forward of every kubectl needs, and exec and attach before 1.31. @default WebSocket only */
   readonly acceptSpdy?: AcceptSpdy
 }
@@ -115,7 +120,7 @@ export interface ResolvedOptions {
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
     Pick<AdmissionOptions, 'webhookAuthentication'>
   readonly limits: { readonly inFlight: InFlightLimits; readonly priorityAndFairness: boolean }
-  readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets'>> &
+  readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets' | 'resourceMetrics'>> &
     Pick<NodeOptions, 'connection' | 'acceptSpdy'>
   readonly network: ClusterNetwork
   readonly outbound: Outbound
@@ -152,7 +157,12 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
       inFlight: { ...defaultInFlightLimits, ...limits?.inFlight },
       priorityAndFairness: limits?.priorityAndFairness ?? defaults.priorityAndFairness,
     },
-    nodes: { dialer: defaults.dialer, kubelets: defaults.kubelets, ...nodes },
+    nodes: {
+      dialer: defaults.dialer,
+      kubelets: defaults.kubelets,
+      resourceMetrics: nodes?.connection !== undefined,
+      ...nodes,
+    },
     network: {
       serviceRanges: parseServiceRanges(network?.serviceClusterIpRange ?? defaults.serviceClusterIpRange),
       advertise: network?.advertise ?? defaults.advertise,

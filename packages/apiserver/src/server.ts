@@ -15,6 +15,7 @@ import { CrdController } from './custom-resources/controller.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
+import { createMetricsResources } from './endpoints/resource-metrics-info.ts'
 import { createRoute } from './endpoints/route.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
 import { createAuthenticate } from './filters/authenticate.ts'
@@ -185,6 +186,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     kubelets,
     ...(connection && { nodes: connection }),
   }
+  const metricsResources = nodes.resourceMetrics
+    ? createMetricsResources(prefix => cache.resource(prefix))
+    : undefined
   const route = createRoute({
     registry,
     read,
@@ -200,6 +204,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       authenticateToken: (token, audiences) => authenticateToken(authentication, token, { audiences }),
     },
     componentStatuses: { clock: env.clock, cache, reader, healthChecks, components: resolved.components },
+    resourceMetrics: metricsResources && { ...kubeletPorts, resources: new Set(metricsResources) },
     documents: {
       healthChecks,
       documents,
@@ -234,9 +239,16 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
         }
+        for (const resource of metricsResources ?? []) registry.add(resource)
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects({ env, store, cache, network })
+        await createBootstrapObjects({
+          env,
+          store,
+          cache,
+          network,
+          hasResourceMetrics: metricsResources !== undefined,
+        })
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)

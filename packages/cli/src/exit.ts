@@ -14,6 +14,7 @@ export class CommandError extends Error {
 
 const systemErrors: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
+  EADDRNOTAVAIL: 'is not an address of this machine',
   EACCES: 'permission denied',
   EROFS: 'is on a read-only file system',
   ENOSPC: 'no space left on the device',

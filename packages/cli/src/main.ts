@@ -10,6 +10,7 @@ import { addControllerOptions } from './up/options/controller-options.ts'
 import { addKubeletOptions } from './up/options/kubelet-options.ts'
 import { addSchedulerOptions } from './up/options/scheduler-options.ts'
 import { addServiceProxyOptions } from './up/options/service-proxy-options.ts'
+import { addServingOptions } from './up/options/serving-options.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -62,6 +63,7 @@ export function createProgram(): Command {
 function addUp(program: Command): void {
   const command = inherit(program, 'up')
   for (const add of [
+    addServingOptions,
     addAuthenticationOptions,
     addAuthorizationOptions,
     addAdmissionOptions,
@@ -75,9 +77,6 @@ function addUp(program: Command): void {
   addSettings(command, upSettings)
     .description(
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
-    )
-    .addOption(
-      new Option('--port <n>', 'port to serve on; 0 picks a free one').default(6443).argParser(parsePort),
     )
     .option('--data-dir <dir>', 'certificates, kubeconfig and stored objects', '.coxswain')
     .addOption(
@@ -326,12 +325,6 @@ function refuseEmptyPaths(command: Command): void {
 function parseName(text: string): string {
   if (text.trim() === '') throw new InvalidArgumentError('a name is needed.')
   return text
-}
-
-function parsePort(text: string): number {
-  if (!/^\d+$/.test(text) || Number(text) > 65535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535.')
-  return Number(text)
 }
 
 /** A CIDR, or one of each family with a comma. */

@@ -36,7 +36,7 @@ async function clusterWith(...operators: readonly Operator[]): Promise<Cluster> 
 const issuer = {
   read(pem: string) {
     const { subject, dnsNames } = readCertificateRequest(pem)
-    return { ...subject, hasOtherNames: dnsNames.length > 0 }
+    return { ...subject, dnsNames, ipAddresses: [], emailAddresses: [], uris: [] }
   },
 }
 

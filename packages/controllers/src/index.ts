@@ -14,6 +14,7 @@ export {
   type CertificateIssuer,
   createCertificateSigningController,
   type RequestedCertificate,
+  type SigningOptions,
 } from './certificates/signing-controller.ts'
 export { createCloudNodeController } from './cloud/cloud-node-controller.ts'
 export { createCloudNodeLifecycleController } from './cloud/cloud-node-lifecycle-controller.ts'

@@ -1,5 +1,6 @@
 import type { Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
+import type { PodView } from '@coxswain/kinds'
 import type { Clock } from '@coxswain/kit'
 
 /** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */
@@ -46,8 +47,8 @@ export interface ContainerRuntime extends AsyncDisposable {
   findUnsupported?(pod: DeepReadonly<Pod>): readonly string[]
   /** What its node uses. @default what its containers use */
   nodeUsage?(): NodeUsage
-  /** What the containers use that run now. @default nobody knows */
-  usage?(): Promise<readonly ContainerUsage[]>
+  /** What the running containers use, at least those of `pods`. @default unknown */
+  usage?(pods: readonly PodView[]): Promise<readonly ContainerUsage[]>
 }
 
 export interface NodeFacts {
@@ -90,6 +91,8 @@ export interface ContainerUsage {
   readonly startedAt: number
   /** Processor time since the container's start, in nanoseconds; never goes back. */
   readonly cpuNanoseconds: number
+  /** The rate at which it uses processor time now. @default computed from `cpuNanoseconds` */
+  readonly nanoCores?: number
   /** The memory that it works with, in bytes. */
   readonly memoryBytes: number
 }

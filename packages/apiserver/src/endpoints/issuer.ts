@@ -39,8 +39,11 @@ function isHttpsUrl(issuer: string): boolean {
   return /^https:\/\/[^?#]*$/.test(issuer)
 }
 
-async function locateKeys(advertise: IssuerPorts['advertise'], given: string | undefined): Promise<string> {
-  if (given !== undefined) return given
+async function locateKeys(
+  advertise: IssuerPorts['advertise'],
+  given: ServiceAccounts['jwksUri'],
+): Promise<string> {
+  if (given !== undefined) return typeof given === 'string' ? given : await given()
   const { address, port } = await advertise()
   const host = address.includes(':') ? `[${address}]` : address
   return `https://${host}:${port}${keysPath}`

@@ -20,6 +20,11 @@ import {
 import { type DocumentPorts, serveDocument } from './document.ts'
 import type { EndpointHandler } from './endpoint-handler.ts'
 import { findProxyHandler, type ProxyPorts } from './proxies.ts'
+import {
+  createResourceMetrics,
+  type FindResourceMetrics,
+  type ResourceMetricsPorts,
+} from './resource-metrics.ts'
 import { createReviews, type FindReview, type ReviewHandlerPorts } from './reviews/index.ts'
 import { createSubresources, type FindSubresource, type SubresourcePorts } from './subresources.ts'
 
@@ -30,6 +35,8 @@ export interface RoutePorts extends SubresourcePorts {
   readonly proxies: ProxyPorts
   readonly reviews: ReviewHandlerPorts
   readonly componentStatuses: ComponentStatusPorts
+  /** Undefined where `metrics.k8s.io` is not served. */
+  readonly resourceMetrics: ResourceMetricsPorts | undefined
   readonly documents: DocumentPorts
 }
 
@@ -52,6 +59,7 @@ class Router {
   readonly #findReview: FindReview
   readonly #findSubresource: FindSubresource
   readonly #findComponentStatus: FindComponentStatus
+  readonly #findResourceMetrics: FindResourceMetrics
 
   constructor(ports: RoutePorts) {
     const { read, write } = ports
@@ -71,6 +79,7 @@ class Router {
     this.#findReview = createReviews(ports.reviews)
     this.#findSubresource = createSubresources(ports)
     this.#findComponentStatus = createComponentStatuses(ports.componentStatuses)
+    this.#findResourceMetrics = createResourceMetrics(ports.resourceMetrics)
   }
 
   route(context: RequestContext): Answer {
@@ -126,7 +135,7 @@ class Router {
     const own =
       info.verb === 'create'
         ? (this.#findReview(endpoint) ?? this.#findSubresource(endpoint, info))
-        : this.#findComponentStatus(endpoint, info.verb)
+        : (this.#findComponentStatus(endpoint, info.verb) ?? this.#findResourceMetrics(endpoint, info.verb))
     return own ?? this.#handlers[info.verb]
   }
 

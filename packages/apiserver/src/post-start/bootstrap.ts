@@ -12,8 +12,17 @@ const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 /** Since when Secrets record the last use of their token: the legacy token cleaner reads it. */
 const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 
+export interface BootstrapPorts extends NetworkPorts {
+  /** Whether `metrics.k8s.io` is served. */
+  readonly hasResourceMetrics: boolean
+}
+
+/** metrics-server's role: users who may view a namespace may read the usage of its Pods. */
+const metricsReader = 'system:aggregated-metrics-reader'
+const aggregateTo = 'rbac.authorization.k8s.io/aggregate-to-'
+
 /** Creates the objects that every cluster has from the start. Existing ones are not changed. */
-export async function createBootstrapObjects(ports: NetworkPorts): Promise<void> {
+export async function createBootstrapObjects(ports: BootstrapPorts): Promise<void> {
   for (const name of namespaces) {
     await createMissing(ports, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
@@ -40,6 +49,18 @@ export async function createBootstrapObjects(ports: NetworkPorts): Promise<void>
     data: { since: formatTime(ports.env.clock.now()).slice(0, 10) },
   }))
   await createKubernetesService(ports)
+  if (ports.hasResourceMetrics)
+    await createMissing(ports, '/rbac.authorization.k8s.io/clusterroles/', metricsReader, metadata => ({
+      kind: 'ClusterRole',
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      metadata: {
+        ...metadata,
+        labels: Object.fromEntries(['admin', 'edit', 'view'].map(role => [aggregateTo + role, 'true'])),
+      },
+      rules: [
+        { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
+      ],
+    }))
   const flowControl = bootstrapFlowControl().map(object =>
     createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
       ...object,

@@ -1,4 +1,3 @@
-import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import {
@@ -33,7 +32,9 @@ import {
   writeAdminKubeconfig,
   writeComponentKubeconfigs,
 } from './access/kubeconfigs.ts'
-import { ensureFrontProxyCa, ensureKubeletClientCertificate, ensurePki, type Pki } from './access/pki.ts'
+import { ensureFrontProxyCa, ensureKubeletClientCertificate, ensurePki } from './access/pki.ts'
+import { joinHostPort, resolveAddresses, type ServingAddresses } from './access/serving-addresses.ts'
+import { loadServingCertificates, type ServingCertificates } from './access/serving-certificates.ts'
 import { serveControlSocket } from './control-socket.ts'
 import { leaderElectionOf } from './loops/leader-election.ts'
 import { nodeRangesOf } from './loops/node-ranges.ts'
@@ -54,9 +55,6 @@ const privilegedPeer: PeerCertificate = {
   organizations: ['system:masters'],
   notAfter: Number.MAX_SAFE_INTEGER,
 }
-
-/** Reserved for documentation: what a machine without a network advertises. */
-const unreachableAddress = '192.0.2.1'
 
 /** Milliseconds that requests under way get to end by themselves. */
 const drainTime = 10_000
@@ -98,10 +96,14 @@ export async function runControlPlane({
   await refuseForeignKubeconfig(kubeconfig)
   const files = options.operator ?? []
   const operators = await loadOperators(files)
-  const pki = ensurePki(join(dataDir, 'pki'), env, options.serviceClusterIpRange)
+  const addresses = resolveAddresses(options)
+  const directory = resolve(options.certDir ?? join(dataDir, 'pki'))
+  const pki = ensurePki(directory, env, {
+    hosts: addresses.hosts,
+    serviceRange: options.serviceClusterIpRange,
+  })
   await using inner = await opening
   const { store, reload } = await encrypt(inner, options, env)
-  const directory = join(dataDir, 'pki')
   const {
     options: authentication,
     clientCa,
@@ -111,8 +113,10 @@ export async function runControlPlane({
     isAnonymousAuthGiven: given.has('anonymousAuth'),
     env,
     ca: pki.ca.certificate,
-    ...(controllers.length === 0 && { frontProxyCa: ensureFrontProxyCa(directory, env) }),
+    frontProxyCa: ensureFrontProxyCa(directory, env),
+    locateKeys: async () => `https://${joinHostPort(addresses.reachable, await boundPort)}/openid/v1/jwks`,
   })
+  const certificates = loadServingCertificates(options, pki, { clientCa, env })
   await using audit = await loadAuditing(options, env)
   const kubelets = createKubeletClient(options, () => ensureKubeletClientCertificate(directory, env, pki.ca))
   const metrics = new MetricsRegistry()
@@ -139,6 +143,7 @@ export async function runControlPlane({
     nodes: {
       dialer: socketDialer,
       kubelets,
+      resourceMetrics: true,
       ...(firstNode !== undefined && {
         connection: answerMirrorPods(createLateConnection(nodeNames, connected.promise), firstNode, logs),
         acceptSpdy,
@@ -146,7 +151,7 @@ export async function runControlPlane({
     },
     network: {
       serviceClusterIpRange: options.serviceClusterIpRange,
-      advertise: async () => ({ address: chooseAddress(), port: await boundPort }),
+      advertise: async () => ({ address: addresses.advertised, port: await boundPort }),
     },
     outbound: socketOutbound,
     ...(audit.auditing && { audit: audit.auditing }),
@@ -160,7 +165,7 @@ export async function runControlPlane({
   const loops = new TaskGroup(group.signal)
   group.spawn(signal => server.run(signal))
   if (reload) group.spawn(reload)
-  const listening = listen({ port: options.port, handler: server.handler, pki, clientCa, env })
+  const listening = listen({ addresses, port: options.port, handler: server.handler, certificates, env })
   const boundPort = listening.then(({ port }) => port).catch(() => options.port)
   stop.signal.addEventListener('abort', () => {
     loops.abort(stop.signal.reason)
@@ -170,8 +175,24 @@ export async function runControlPlane({
   await using http = await listening
   await server.ready
   await using _control = await serveControlSocket(dataDir, inner, env.log)
-  await writeAdminKubeconfig(kubeconfig, http.url, pki)
-  if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
+  const { reload: reloadCertificates, serverName, rootCa } = certificates
+  if (reloadCertificates) group.spawn(signal => reloadCertificates(tls => http.setTls(tls), signal))
+  const url = `https://${joinHostPort(addresses.local, http.port)}`
+  await writeAdminKubeconfig(kubeconfig, { url, serverName }, pki)
+  if (controllers.length === 0)
+    await writeComponentKubeconfigs({ dataDir, certDir: directory }, { url, serverName }, pki, env)
+  if (options.enableBootstrapTokenAuth) {
+    const [{ ensureJoinObjects }, { createClient }] = await Promise.all([
+      import('./access/join.ts'),
+      import('@coxswain/client'),
+    ])
+    await using transport = createInProcessTransport(server.handler, env, { peer: privilegedPeer })
+    await ensureJoinObjects(createClient({ env, userAgent: 'coxswain/0.1', transport }), {
+      url: `https://${joinHostPort(addresses.reachable, http.port)}`,
+      ca: rootCa,
+      serviceRange: options.serviceClusterIpRange,
+    })
+  }
   // From here on a failure is that of a server that ran: its files stay.
   onReady()
   if (worker || files.length > 0) {
@@ -184,13 +205,14 @@ export async function runControlPlane({
         options,
         dataDir,
         port: http.port,
-        address: chooseAddress(),
+        address: addresses.advertised,
+        apiServerHost: addresses.local,
         nodeNames,
         loops: {
           controllers,
           ...(nodeRanges && { nodeRanges }),
           ...(leaderElection && { leaderElection }),
-          rootCa: pki.ca.certificate,
+          rootCa,
           ca: pki.ca,
           signingKeyFile,
         },
@@ -208,7 +230,7 @@ export async function runControlPlane({
     group.spawn(() => loops.join())
   }
   if (!stop.signal.aborted)
-    process.stdout.write(`coxswain is ready at ${http.url}, run: export KUBECONFIG=${kubeconfig}\n`)
+    process.stdout.write(`coxswain is ready at ${url}, run: export KUBECONFIG=${kubeconfig}\n`)
   await group.join()
 }
 
@@ -257,39 +279,42 @@ async function loadAuditing(options: UpOptions, env: Env) {
   }
 }
 
-/** This machine's first address that is not a loopback one; endpoints may not hold those. */
-function chooseAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap(of => of ?? [])
-  const found = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)
-  return found?.address ?? unreachableAddress
-}
-
 interface Listening {
+  readonly addresses: ServingAddresses
   readonly port: number
   readonly handler: Handler
-  readonly pki: Pki
-  /** PEM of those whose client certificates are looked at. */
-  readonly clientCa: string
+  readonly certificates: ServingCertificates
   readonly env: Env
 }
 
-async function listen({ port, handler, pki, clientCa, env }: Listening): Promise<HttpServer> {
+async function listen({ addresses, port, handler, certificates, env }: Listening): Promise<HttpServer> {
+  const { bind, isPublic } = addresses
   try {
-    const { certificate: cert, key } = pki.server
-    return await serve({
+    const http = await serve({
       handler,
+      host: bind,
       port,
-      tls: { cert, key, clientCa },
+      tls: certificates.tls,
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
       passesThrough: isProxyPath,
       isUrgent: isHealthPath,
       defersBodies: true,
     })
+    if (isPublic)
+      process.stderr.write(
+        `coxswain: serving on ${joinHostPort(bind, http.port)}, which other machines can reach\n`,
+      )
+    return http
   } catch (error) {
-    throw new CommandError(
-      `port ${port} of 127.0.0.1 ${explainSystemError(error)}; choose another with --port, or 0 for any`,
-      { cause: error },
-    )
+    throw new CommandError(`port ${port} of ${bind} ${explainSystemError(error)}; ${adviceFor(error)}`, {
+      cause: error,
+    })
   }
+}
+
+function adviceFor(error: unknown): string {
+  return (error as { cause?: { code?: string } }).cause?.code === 'EADDRNOTAVAIL'
+    ? 'choose another with --bind-address'
+    : 'choose another with --port, or 0 for any'
 }

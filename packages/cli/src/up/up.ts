@@ -26,7 +26,10 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   const dataDir = resolve(options.dataDir)
   const openStore = await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) })
   const directory = prepareDirectory(dataDir, {
-    parts: options.storage === 'sqlite' ? ['pki', 'store'] : ['pki'],
+    parts: [
+      ...(options.certDir === undefined ? ['pki'] : []),
+      ...(options.storage === 'sqlite' ? ['store'] : []),
+    ],
     // Containers that are processes may run as any user when this one is root.
     isPassable: options.runtime === 'process' && process.getuid?.() === 0,
   })

@@ -112,6 +112,8 @@ export interface KubeconfigEntry {
   readonly user: string
   readonly context?: string
   readonly server: string
+  /** What the server's certificate is checked for. @default the host of `server` */
+  readonly serverName?: string
   /** PEM. */
   readonly ca?: string
   /** PEM. */
@@ -123,12 +125,19 @@ export interface KubeconfigEntry {
 
 /** A kubeconfig for one cluster and one user, everything in it. */
 export function createKubeconfig(entry: KubeconfigEntry): Kubeconfig {
-  const { cluster, user, context = cluster, server, ca, cert, key, token, namespace } = entry
+  const { cluster, user, context = cluster, server, serverName, ca, cert, key, token, namespace } = entry
   return {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
-      { name: cluster, cluster: { server, ...(ca && { 'certificate-authority-data': base64(ca) }) } },
+      {
+        name: cluster,
+        cluster: {
+          server,
+          ...(serverName && { 'tls-server-name': serverName }),
+          ...(ca && { 'certificate-authority-data': base64(ca) }),
+        },
+      },
     ],
     users: [
       {

@@ -4,13 +4,11 @@ import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { formatTime } from '@coxswain/apimachinery/time'
 import { decodeBase64Text } from '@coxswain/kit'
 import { defineOperator, type Operator, type ReconcileContext } from '@coxswain/runtime'
-import type { CertificateIssuer, RequestedCertificate } from './signing-controller.ts'
+import { type CertificateIssuer, findClientProblem } from './signing-controller.ts'
 
 type SigningRequest = DeepReadonly<CertificateSigningRequest>
 
 const nodeSigner = 'kubernetes.io/kube-apiserver-client-kubelet'
-const requiredUsages = ['client auth', 'digital signature']
-const allowedUsages = new Set([...requiredUsages, 'key encipherment'])
 
 /** Approves client certificates of kubelets if the requester is authorized. Leaves all other requests to users. */
 export function createCertificateApprovingController(issuer: Pick<CertificateIssuer, 'read'>): Operator {
@@ -29,7 +27,7 @@ async function reconcile(
   const request = await client.get(CertificateSigningRequest, key)
   if (!request || request.spec.signerName !== nodeSigner || isDecided(request)) return
   const requested = issuer.read(decodeBase64Text(request.spec.request) ?? '')
-  if (!isKubeletClient(request, requested)) return
+  if (findClientProblem(requested, request.spec.usages ?? []) !== undefined) return
   const isSelf = request.spec.username === requested.commonName
   const ways = [
     ...(isSelf ? [{ subresource: 'selfnodeclient', what: 'self kubelet' }] : []),
@@ -58,18 +56,6 @@ async function reconcile(
 function isDecided({ status }: SigningRequest): boolean {
   const decided = (status?.conditions ?? []).some(({ type }) => type === 'Approved' || type === 'Denied')
   return decided || Boolean(status?.certificate)
-}
-
-function isKubeletClient({ spec }: SigningRequest, requested: RequestedCertificate): boolean {
-  const usages: readonly string[] = spec.usages ?? []
-  return (
-    requested.organizations.length === 1 &&
-    requested.organizations[0] === 'system:nodes' &&
-    requested.commonName.startsWith('system:node:') &&
-    !requested.hasOtherNames &&
-    requiredUsages.every(usage => usages.includes(usage)) &&
-    usages.every(usage => allowedUsages.has(usage))
-  )
 }
 
 async function isAllowed(

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
-import { type CertificateIssuer, createCertificateSigningController } from '@coxswain/controllers'
+import {
+  type CertificateIssuer,
+  createCertificateSigningController,
+  type RequestedCertificate,
+} from '@coxswain/controllers'
 import { VirtualWorld } from '@coxswain/kit'
 import { type Cluster, startCluster } from '@coxswain/testing'
 import { scenariosOf } from '@coxswain/testing/test-support/play'
@@ -9,6 +13,18 @@ import { createCertificate, createCertificateRequest, generateKey } from '@coxsw
 
 const clients = 'kubernetes.io/kube-apiserver-client'
 const nodes = 'kubernetes.io/kube-apiserver-client-kubelet'
+type KeyUsage = NonNullable<CertificateSigningRequest['spec']['usages']>[number]
+const serving = 'kubernetes.io/kubelet-serving'
+const kubelet: RequestedCertificate = {
+  commonName: 'system:node:n',
+  organizations: ['system:nodes'],
+  dnsNames: [],
+  ipAddresses: [],
+  emailAddresses: [],
+  uris: [],
+}
+const clientUsages = ['digital signature', 'client auth'] as const
+const servingUsages = ['digital signature', 'server auth'] as const
 const { certificate } = createCertificate(
   { subject: { commonName: 'x' }, usages: ['client'], notBefore: 0, notAfter: Date.parse('2040-01-01') },
   new VirtualWorld().random,
@@ -19,8 +35,8 @@ async function start(issuer: Partial<CertificateIssuer> = {}) {
   const signed: (number | undefined)[] = []
   cluster.start(
     createCertificateSigningController({
-      read: () => ({ commonName: 'system:node:n', organizations: ['system:nodes'], hasOtherNames: false }),
-      sign: (_request, seconds) => {
+      read: () => kubelet,
+      sign: (_request, { seconds }) => {
         signed.push(seconds)
         return certificate
       },
@@ -35,11 +51,7 @@ async function start(issuer: Partial<CertificateIssuer> = {}) {
   return Object.assign(cluster, {
     signed,
     get,
-    async ask(spec: {
-      signerName: string
-      usages?: 'client auth'[] | 'server auth'[]
-      expirationSeconds?: number
-    }) {
+    async ask(spec: { signerName: string; usages?: KeyUsage[]; expirationSeconds?: number }) {
       await cluster.run(
         cluster.client.create(CertificateSigningRequest, {
           metadata: key,
@@ -68,6 +80,20 @@ describe('createCertificateSigningController', () => {
     assert.equal(atob((await cluster.get())!.status!.certificate!), certificate)
   })
 
+  it('signs serving certificates of kubelets, with the usages of the request', async () => {
+    const signed: unknown[] = []
+    await using cluster = await start({
+      read: () => ({ ...kubelet, dnsNames: ['n'] }),
+      sign: (_request, options) => {
+        signed.push(options)
+        return certificate
+      },
+    })
+    await cluster.ask({ signerName: serving, usages: [...servingUsages] })
+    await cluster.decide('Approved')
+    assert.deepEqual(signed, [{ usages: servingUsages }])
+  })
+
   it('signs no request that is denied or for another signer', async () => {
     await using denied = await start()
     await denied.ask({ signerName: clients })
@@ -84,26 +110,61 @@ describe('createCertificateSigningController', () => {
       'a node of another organization',
       nodes,
       { organizations: ['system:masters'] },
-      ['client auth'],
+      clientUsages,
       'subject organization is not system:nodes',
     ],
     [
       'a node with another name',
       nodes,
       { commonName: 'root' },
+      clientUsages,
+      'subject common name does not begin with system:node:',
+    ],
+    ['a node with a host', nodes, { dnsNames: ['n'] }, clientUsages, 'DNS subjectAltNames are not allowed'],
+    [
+      'a node with an address',
+      nodes,
+      { ipAddresses: ['::1'] },
+      clientUsages,
+      'IP subjectAltNames are not allowed',
+    ],
+    [
+      'a node without a signature',
+      nodes,
+      {},
       ['client auth'],
+      'usages did not match [client auth digital signature key encipherment]',
+    ],
+    ['a kubelet without a host', serving, {}, servingUsages, 'DNS or IP subjectAltName is required'],
+    [
+      'a kubelet with a mail address',
+      serving,
+      { dnsNames: ['n'], emailAddresses: ['a@b'] },
+      servingUsages,
+      'Email subjectAltNames are not allowed',
+    ],
+    [
+      'a kubelet that wants to be a client',
+      serving,
+      { dnsNames: ['n'] },
+      clientUsages,
+      'usages did not match [digital signature key encipherment server auth]',
+    ],
+    [
+      'a server that is not a kubelet',
+      serving,
+      { dnsNames: ['n'], commonName: 'root' },
+      servingUsages,
       'subject common name does not begin with system:node:',
     ],
   ] as const) {
     it(`rejects ${what} permanently`, async () => {
       const about = {
-        commonName: 'system:node:n',
-        organizations: ['system:nodes'],
-        hasOtherNames: false,
+        ...kubelet,
         ...read,
       }
       await using cluster = await start({ read: () => about })
-      await cluster.ask({ signerName, usages: [...usages] as 'client auth'[] })
+      await cluster.ask({ signerName, usages: [...usages] })
       await cluster.decide('Approved')
       const failed = (await cluster.get())?.status?.conditions?.find(({ type }) => type === 'Failed')
       assert.equal(failed?.message, message)
@@ -119,7 +180,7 @@ describe('certificate signing, with faults injected into its controller', () => 
   const scenario = scenariosOf('certificatesigningrequest-signing-controller', {
     controllers: () => [
       createCertificateSigningController({
-        read: () => ({ ...subject, hasOtherNames: false }),
+        read: () => kubelet,
         sign: () => certificate,
       }),
     ],

@@ -172,9 +172,10 @@ export class NodeStats {
 
   async #read(): Promise<PodUsage[]> {
     const { runtime, pods } = this.#options
-    const usages = (await runtime.usage?.()) ?? []
+    const own = pods()
+    const usages = (await runtime.usage?.(own)) ?? []
     const byPod = Map.groupBy(usages, ({ pod }) => pod.uid)
-    const found = pods().map(pod => ({ pod, containers: byPod.get(pod.metadata.uid) ?? [] }))
+    const found = own.map(pod => ({ pod, containers: byPod.get(pod.metadata.uid) ?? [] }))
     this.#takeRates(found.flatMap(({ containers }) => containers))
     return found
   }
@@ -233,10 +234,11 @@ export class NodeStats {
   }
 }
 
-type Used = Pick<ContainerUsage, 'time' | 'startedAt' | 'cpuNanoseconds' | 'memoryBytes'>
+type Used = Pick<ContainerUsage, 'time' | 'startedAt' | 'cpuNanoseconds' | 'memoryBytes' | 'nanoCores'>
 
 /** How fast it was used since it was last looked at, or since its start. */
-function rateAt({ time, startedAt, cpuNanoseconds }: Used, known: Rate | undefined): Rate {
+function rateAt({ time, startedAt, cpuNanoseconds, nanoCores: now }: Used, known: Rate | undefined): Rate {
+  if (now !== undefined) return { time, cpuNanoseconds, nanoCores: now }
   const isSameLife = known !== undefined && known.cpuNanoseconds <= cpuNanoseconds
   if (isSameLife && time - known.time < shortestInterval) return known
   const before = isSameLife ? known : { time: startedAt, cpuNanoseconds: 0 }

@@ -179,7 +179,7 @@ describe('what containers use', () => {
     await runtime.startContainer(specOf(busy), signal)
     const log = () => textOf(runtime.readLog({ pod, name: 'main', attempt: 0 }, quiet))
     while (!(await log()).includes('done')) await setTimeout(10)
-    const [usage, ...others] = (await runtime.usage?.()) ?? []
+    const [usage, ...others] = (await runtime.usage?.([])) ?? []
     assert.deepEqual(others, [])
     assert.deepEqual([usage?.pod, usage?.container], [pod, 'main'])
     assert.ok(usage!.cpuNanoseconds > 0 && usage!.cpuNanoseconds < 60e9, String(usage?.cpuNanoseconds))

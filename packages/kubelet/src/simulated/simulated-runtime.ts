@@ -9,6 +9,7 @@ import type {
   RunningContainer,
 } from '../container-runtime.ts'
 import { MemoryLog, readMemoryLog } from '../logs/memory-log.ts'
+import { declaredUsageOf } from './declared-usage.ts'
 import { findProblem } from './missing-image.ts'
 import { refuseToSimulate } from './refusal.ts'
 import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'
@@ -22,13 +23,12 @@ export interface SimulatedRuntimeOptions {
 
 /** What a container that was asked to end leaves: 128 and SIGTERM. */
 const stoppedExit: ContainerExit = { exitCode: 143, signal: 15 }
-/** What every container uses: a thousandth of a processor, and so many bytes. */
-const cpuPerMillisecond = 1_000
-const memoryBytes = 8 * 1024 * 1024
 const imageBytes = 10_000_000
 
 interface Simulated extends ContainerIdentity {
   readonly startedAt: number
+  /** Processor time used until `at`. */
+  used: { readonly at: number; readonly cpuNanoseconds: number }
   readonly log: MemoryLog
   readonly handle: RunningContainer
   /** Its timers, if it has any. */
@@ -93,7 +93,8 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
         throw refuseToSimulate('attach')
       },
     }
-    const container: Simulated = { pod, name, attempt, startedAt, log, handle, leave }
+    const used = { at: startedAt, cpuNanoseconds: 0 }
+    const container: Simulated = { pod, name, attempt, startedAt, used, log, handle, leave }
     running.add(container)
     const own = pods.get(pod.uid) ?? new Map<string, Simulated>()
     pods.set(pod.uid, own.set(`${name}/${attempt}`, container))
@@ -134,16 +135,20 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
     async removePod({ uid }) {
       pods.delete(uid)
     },
-    async usage(): Promise<readonly ContainerUsage[]> {
-      const now = clockOf().now()
-      return Array.from(running, ({ pod, name, startedAt }) => ({
-        pod,
-        container: name,
-        time: now,
-        startedAt,
-        cpuNanoseconds: Math.max(0, now - startedAt) * cpuPerMillisecond,
-        memoryBytes,
-      }))
+    async usage(views): Promise<readonly ContainerUsage[]> {
+      const time = clockOf().now()
+      return views.flatMap(view => {
+        const own = [...(pods.get(view.metadata.uid ?? '')?.values() ?? [])]
+        return own
+          .filter(container => running.has(container))
+          .map(container => {
+            const { pod, name, startedAt, used } = container
+            const { nanoCores, memoryBytes } = declaredUsageOf(view, name)
+            const cpuNanoseconds = used.cpuNanoseconds + (Math.max(0, time - used.at) / 1_000) * nanoCores
+            container.used = { at: time, cpuNanoseconds }
+            return { pod, container: name, time, startedAt, cpuNanoseconds, nanoCores, memoryBytes }
+          })
+      })
     },
     async [Symbol.asyncDispose]() {
       for (const container of running) container.leave()

@@ -12,6 +12,7 @@ export {
 } from './client/http-transport.ts'
 export { nodeCompression } from './gzip.ts'
 export { defaultLimits, type ServerLimits } from './server/limits.ts'
+export type { NamedCertificate } from './server/named-certificates.ts'
 export {
   type CloseOptions,
   type HttpServer,

@@ -15,7 +15,7 @@ export interface ServiceAccountOptions {
   /** Whether Pod tokens last a year, and are only reported as stale after the hour that was requested. @default true */
   readonly extendExpiration?: boolean
   /** The published URL of the keys. @default /openid/v1/jwks of the advertised address */
-  readonly jwksUri?: string
+  readonly jwksUri?: string | (() => Promise<string>)
 }
 
 /** The issuer of service account tokens. */
@@ -25,7 +25,7 @@ export interface ServiceAccounts {
   readonly issuers: readonly string[]
   readonly maxExpiration: number | undefined
   readonly extendExpiration: boolean
-  readonly jwksUri: string | undefined
+  readonly jwksUri: ServiceAccountOptions['jwksUri']
 }
 
 export const defaultIssuer = 'https://kubernetes.default.svc'

@@ -21,6 +21,8 @@ export interface AuthenticationSurroundings {
   readonly ca: string
   /** PEM: what others are told to believe of front proxies where no flag names any. */
   readonly frontProxyCa?: string
+  /** The jwks URI without --service-account-jwks-uri: one that Pods can reach. @default that of the advertised address */
+  readonly locateKeys?: () => Promise<string>
   /** Whether --anonymous-auth is on the command line: a configuration must not contradict it. @default false */
   readonly isAnonymousAuthGiven?: boolean
 }
@@ -46,7 +48,7 @@ export function keepAnonymousOut<T extends AuthenticationFlags>(flags: T): T {
 /** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
 export async function createAuthentication(
   flags: AuthenticationFlags,
-  { directory, env, ca, frontProxyCa, isAnonymousAuthGiven = false }: AuthenticationSurroundings,
+  { directory, env, ca, frontProxyCa, locateKeys, isAnonymousAuthGiven = false }: AuthenticationSurroundings,
 ): Promise<Authentication> {
   const { tokenAuthFile, apiAudiences, clientCaFile, requestheaderClientCaFile: proxyCaFile } = flags
   const clientCa = [
@@ -58,7 +60,7 @@ export async function createAuthentication(
       ? []
       : [readFlagFile('requestheader-client-ca-file', proxyCaFile, readCertificates)]
   const signingKeyFile = flags.serviceAccountSigningKeyFile ?? ensureSigningKey(directory)
-  const serviceAccounts = readServiceAccounts(flags, signingKeyFile)
+  const serviceAccounts = readServiceAccounts(flags, signingKeyFile, locateKeys)
   const known =
     tokenAuthFile === undefined
       ? []
@@ -128,12 +130,16 @@ function hasProviderFlags(flags: AuthenticationFlags): boolean {
   )
 }
 
-function readServiceAccounts(flags: AuthenticationFlags, own: string): ServiceAccountOptions {
+function readServiceAccounts(
+  flags: AuthenticationFlags,
+  own: string,
+  locateKeys: (() => Promise<string>) | undefined,
+): ServiceAccountOptions {
   const {
     serviceAccountKeyFile: keyFiles = [],
     serviceAccountIssuer: issuers,
     serviceAccountMaxTokenExpiration: maximum,
-    serviceAccountJwksUri: jwksUri,
+    serviceAccountJwksUri: jwksUri = locateKeys,
   } = flags
   const signingKey = readFlagFile('service-account-signing-key-file', own, readSigningKey)
   const keys = (file: string) => readFlagFile('service-account-key-file', file, readVerificationKeys)

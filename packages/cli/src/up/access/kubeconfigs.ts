@@ -11,6 +11,13 @@ import { makeDirectories } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../../exit.ts'
 import { componentNames, ensureComponentCertificate, type Pki } from './pki.ts'
 
+/** Where a kubeconfig leads. */
+export interface ServerAddress {
+  readonly url: string
+  /** What the server's certificate is checked for. @default the host of the URL */
+  readonly serverName: string | undefined
+}
+
 const clusterName = 'coxswain'
 
 /** Throws when the file is there and has other clusters than the one of an earlier start: they would be lost. */
@@ -31,26 +38,31 @@ export async function refuseForeignKubeconfig(file: string): Promise<void> {
 }
 
 /** The administrator's, for people. */
-export async function writeAdminKubeconfig(file: string, url: string, pki: Pki): Promise<void> {
+export async function writeAdminKubeconfig(file: string, server: ServerAddress, pki: Pki): Promise<void> {
   const { certificate: cert, key } = pki.admin
-  await write(file, { user: 'admin', server: url, ca: pki.ca.certificate, cert, key })
+  await write(file, server, { user: 'admin', ca: pki.ca.certificate, cert, key })
 }
 
 /** Without controllers of ours others may come: what kube-controller-manager and kube-scheduler are started with. */
 export async function writeComponentKubeconfigs(
-  dataDir: string,
-  url: string,
+  { dataDir, certDir }: { readonly dataDir: string; readonly certDir: string },
+  server: ServerAddress,
   pki: Pki,
   env: Env,
 ): Promise<void> {
   for (const name of componentNames) {
-    const { user, pair } = ensureComponentCertificate(join(dataDir, 'pki'), env, name, pki.ca)
+    const { user, pair } = ensureComponentCertificate(certDir, env, name, pki.ca)
     const { certificate: cert, key } = pair
-    await write(join(dataDir, `${name}.conf`), { user, server: url, ca: pki.ca.certificate, cert, key })
+    await write(join(dataDir, `${name}.conf`), server, { user, ca: pki.ca.certificate, cert, key })
   }
 }
 
-async function write(file: string, entry: Omit<KubeconfigEntry, 'cluster'>): Promise<void> {
+async function write(
+  file: string,
+  { url: server, serverName }: ServerAddress,
+  credentials: Omit<KubeconfigEntry, 'cluster' | 'server'>,
+): Promise<void> {
+  const entry = { ...credentials, server, ...(serverName !== undefined && { serverName }) }
   try {
     makeDirectories(dirname(file))
     await writeKubeconfig(file, createKubeconfig({ cluster: clusterName, ...entry }))

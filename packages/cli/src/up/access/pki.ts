@@ -1,9 +1,11 @@
+import { X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { formatIP, maskIP, parseCIDR } from '@coxswain/apimachinery/validation'
 import type { Env } from '@coxswain/kit'
 import { loopbackAddressOf } from '@coxswain/kubelet/host'
 import { createCertificate, type KeyPair, readCertificate } from '@coxswain/wire/node'
+import { CommandError } from '../../exit.ts'
 
 /** Everything the server and its administrator prove themselves with. */
 export interface Pki {
@@ -38,11 +40,19 @@ function serviceHosts(range: string): string[] {
   return [address, ...[loopbackAddressOf(address)].filter(host => host !== undefined)]
 }
 
+/** What the server is called. */
+export interface ServerNames {
+  /** Besides those that every API server has. */
+  readonly hosts: readonly string[]
+  /** CIDRs of Services: the first address is the API server's. */
+  readonly serviceRange: string
+}
+
 /**
- * Reads the certificates in `directory`, making those that are missing, about to end, or not good for the addresses of a
- * server whose Services are in this range.
+ * Reads the certificates in `directory`, making those that are missing, about to end, of another CA, or without one of the
+ * server's names.
  */
-export function ensurePki(directory: string, env: Env, serviceRange: string): Pki {
+export function ensurePki(directory: string, env: Env, { hosts: named, serviceRange }: ServerNames): Pki {
   mkdirSync(directory, { recursive: true, mode: 0o700 })
   const ca = ensure(directory, env, {
     name: 'ca',
@@ -50,7 +60,7 @@ export function ensurePki(directory: string, env: Env, serviceRange: string): Pk
     subject: { commonName: 'coxswain-ca' },
     usages: ['ca'],
   })
-  const hosts = [...serverHosts, ...serviceHosts(serviceRange)]
+  const hosts = [...new Set([...serverHosts, ...serviceHosts(serviceRange), ...named])]
   const server = ensure(directory, env, {
     name: 'apiserver',
     subject: { commonName: 'kube-apiserver' },
@@ -122,7 +132,8 @@ function ensure(directory: string, { clock, random }: Env, wanted: Wanted): KeyP
   if (existing) {
     const known = readCertificate(existing.certificate)
     const isLasting = known.notAfter - clock.now() > renewBefore
-    if (isLasting && hosts.every(host => known.hosts.includes(host))) return existing
+    const isNamed = hosts.every(host => known.hosts.includes(host))
+    if (isLasting && isNamed && (!issuer || isIssuedBy(issuer, existing))) return existing
   }
   const template = {
     subject,
@@ -137,9 +148,22 @@ function ensure(directory: string, { clock, random }: Env, wanted: Wanted): KeyP
   return made
 }
 
+function isIssuedBy(issuer: KeyPair, { certificate }: KeyPair): boolean {
+  return new X509Certificate(certificate).verify(new X509Certificate(issuer.certificate).publicKey)
+}
+
+/** Undefined without a certificate. One whose key is kept elsewhere is never written over. */
 function read(certificateFile: string, keyFile: string): KeyPair | undefined {
+  const [certificate, key] = [readIfThere(certificateFile), readIfThere(keyFile)]
+  // The key is written first: a start that was killed may have left it alone.
+  if (certificate === undefined) return undefined
+  if (key !== undefined) return { certificate, key }
+  throw new CommandError(`${certificateFile} needs its key ${keyFile}, which does not exist`)
+}
+
+function readIfThere(file: string): string | undefined {
   try {
-    return { certificate: readFileSync(certificateFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
+    return readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as { code?: string }).code === 'ENOENT') return undefined
     throw error

@@ -12,6 +12,8 @@ export interface ControlLoopsOptions extends ControlPlanePlaces {
   /** Of `prepareLoopsThread`. */
   readonly worker: Worker
   readonly nodeNames: ReadonlySet<string>
+  /** Where Pods of this machine reach the server. */
+  readonly apiServerHost: string
   readonly loops: Pick<
     LoopsOptions,
     'controllers' | 'nodeRanges' | 'leaderElection' | 'rootCa' | 'ca' | 'signingKeyFile'
@@ -24,7 +26,7 @@ export interface ControlLoopsOptions extends ControlPlanePlaces {
  */
 export async function startControlLoops(
   surroundings: OperatorSurroundings,
-  { nodeNames, loops, worker, ...places }: ControlLoopsOptions,
+  { nodeNames, loops, worker, apiServerHost, ...places }: ControlLoopsOptions,
 ): Promise<NodeConnection | undefined> {
   const { options, dataDir, port } = places
   const { connect, env, group } = surroundings
@@ -56,7 +58,7 @@ export async function startControlLoops(
     return transport && createSimulatedConnection(nodeNames, transport)
   }
   const { startProcessNodes } = await import('../nodes/nodes.ts')
-  const apiServer = { host: '127.0.0.1', port }
+  const apiServer = { host: apiServerHost, port }
   const own = {
     ...nodes,
     ...places,

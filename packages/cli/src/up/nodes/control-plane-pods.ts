@@ -1,6 +1,7 @@
 import type { ControllerName } from '@coxswain/controllers/names'
 import type { Logger } from '@coxswain/kit'
 import type { StaticPod } from '@coxswain/kubelet'
+import { joinHostPort } from '../access/serving-addresses.ts'
 import { hasServiceProxy } from '../options/service-proxy-options.ts'
 import type { UpOptions } from '../options/up-options.ts'
 import type { Component } from './component-logs.ts'
@@ -29,8 +30,10 @@ export function describeParts({ options, dataDir, port, address }: ControlPlaneP
     command: ['coxswain', 'up', ...flags],
     ...rest,
   })
-  const endpoint = `${address}:${port}`
+  const endpoint = joinHostPort(address, port)
   const serverFlags = [
+    `--advertise-address=${address}`,
+    `--bind-address=${options.bindAddress}`,
     `--port=${port}`,
     `--data-dir=${dataDir}`,
     `--service-cluster-ip-range=${options.serviceClusterIpRange}`,
@@ -59,7 +62,7 @@ export function tellStart(
   controllers: readonly ControllerName[],
   { options, port, dataDir }: ControlPlanePlaces,
 ): void {
-  log.info('serving securely', { address: `127.0.0.1:${port}`, version })
+  log.info('serving securely', { address: joinHostPort(options.bindAddress, port), version })
   const manager = log.child({ operator: 'kube-controller-manager' })
   for (const controller of controllers) manager.info('starting controller', { name: controller })
   log.child({ operator: 'kube-scheduler' }).info('starting scheduler', { version })

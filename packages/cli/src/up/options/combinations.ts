@@ -117,10 +117,14 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** The options with what they imply: whoever names servers of etcd means to use them. */
+/** The options with what they imply: whoever names servers of etcd means to use them; --secure-port is --port. */
 export function completeOptions(options: UpOptions, given: GivenOptions): UpOptions {
   const isImplied = given.has('etcdServers') && !given.has('storage')
-  return isImplied ? { ...options, storage: 'etcd' } : options
+  return {
+    ...options,
+    port: options.securePort ?? options.port,
+    ...(isImplied && { storage: 'etcd' }),
+  }
 }
 
 /** Throws a usage error for an option that would be ignored beside the others, and for options that exclude each other. */
@@ -139,6 +143,10 @@ export function checkCombinations(options: UpOptions, given: GivenOptions): void
     )
   if ((options.etcdCertfile === undefined) !== (options.etcdKeyfile === undefined))
     throw new CommandError('--etcd-certfile and --etcd-keyfile must be given together', { exitCode: 2 })
+  if ((options.tlsCertFile === undefined) !== (options.tlsPrivateKeyFile === undefined))
+    throw new CommandError('--tls-cert-file and --tls-private-key-file must be given together', {
+      exitCode: 2,
+    })
 }
 
 function isNamed({ options, except = [] }: Rule, property: string): boolean {

@@ -9,6 +9,7 @@ import type { KubeletFlags } from './kubelet-options.ts'
 import type { OperatorFlags } from './operator-options.ts'
 import type { SchedulerFlags } from './scheduler-options.ts'
 import type { ServiceProxyFlags } from './service-proxy-options.ts'
+import type { ServingFlags } from './serving-options.ts'
 import type { StoreOptions } from './store-options.ts'
 
 /** The options that were given on the command line: property to flag. */
@@ -26,8 +27,8 @@ export interface UpOptions
     KubeletFlags,
     OperatorFlags,
     SchedulerFlags,
-    ServiceProxyFlags {
-  readonly port: number
+    ServiceProxyFlags,
+    ServingFlags {
   readonly dataDir: string
   readonly kubeconfig?: string
   readonly controllers: readonly string[]

@@ -12,6 +12,7 @@ import { readPeerCertificate } from '../x509/read.ts'
 import { answerHttp1 } from './http1.ts'
 import { serveSession } from './http2.ts'
 import { defaultLimits, type ServerLimits } from './limits.ts'
+import { createNameSelector, type NamedCertificate, type NameSelector } from './named-certificates.ts'
 import { type ConnectionInfo, collectHeaders, parseTarget, ReceivedRequest } from './received-request.ts'
 import { type PassThrough, ServerCore } from './server-core.ts'
 
@@ -22,6 +23,8 @@ export interface ServerTls {
   readonly key: string
   /** PEM. Client certificates are requested and optional; one that this CA did not sign becomes `peerError`. */
   readonly clientCa?: string
+  /** Other certificates, by the names that clients ask for (SNI); the first that has a name serves it. @default none */
+  readonly named?: readonly NamedCertificate[]
 }
 
 /** Options of {@link serve}. */
@@ -86,7 +89,8 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   const sockets = new Set<Socket>()
   const sessions = new Set<ServerHttp2Session>()
   const shared = httpOptions(core, options.upgrade !== undefined)
-  const server = tls ? createTls(tls, core, shared, sessions) : http.createServer(shared)
+  const names = { select: tls && selectorOf(tls) }
+  const server = tls ? createTls(tls, core, { shared, sessions, names }) : http.createServer(shared)
   configure(server, core, options.upgrade)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
@@ -113,7 +117,10 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     port: bound,
     setTls(next) {
-      if (tls) (server as TlsServer).setSecureContext(secureContext(next))
+      if (!tls) return
+      const select = selectorOf(next)
+      ;(server as TlsServer).setSecureContext(secureContext(next))
+      names.select = select
     },
     close(closeOptions) {
       closing ??= close(closeOptions)
@@ -165,16 +172,23 @@ function secureContext({ cert, key, clientCa }: ServerTls): SecureContextOptions
   return { cert, key, minVersion: 'TLSv1.2', ...(clientCa && { ca: clientCa }) }
 }
 
+function selectorOf(tls: ServerTls): NameSelector {
+  const { named = [] } = tls
+  return createNameSelector(named, pair => secureContext({ ...tls, ...pair }))
+}
+
+interface TlsParts {
+  readonly shared: ReturnType<typeof httpOptions>
+  readonly sessions: Set<ServerHttp2Session>
+  /** What finds the certificate of a name; it changes with the certificates. */
+  readonly names: { readonly select: NameSelector | undefined }
+}
+
 /**
  * An HTTPS server whose connections go to HTTP/2 by ALPN: its own listener is that of HTTP/1.1. HTTP/2 uses the
  * stream API of `node:http2`; the compatibility API costs 40 % of the throughput.
  */
-function createTls(
-  tls: ServerTls,
-  core: ServerCore,
-  shared: ReturnType<typeof httpOptions>,
-  sessions: Set<ServerHttp2Session>,
-): TlsServer {
+function createTls(tls: ServerTls, core: ServerCore, { shared, sessions, names }: TlsParts): TlsServer {
   const { limits } = core
   const server = createTlsServer({
     ...shared,
@@ -182,6 +196,8 @@ function createTls(
     ALPNProtocols: ['h2', 'http/1.1'],
     requestCert: tls.clientCa !== undefined,
     rejectUnauthorized: false,
+    // Without a certificate of that name it is the server's own.
+    SNICallback: (name, done) => done(null, names.select?.(name)),
     handshakeTimeout: limits.headerTimeout,
   })
   const [serveHttp1] = server.listeners('secureConnection')
