@@ -63,6 +63,7 @@ export async function startControlLoops(
     apiServer,
     hasServiceProxy: hasServiceProxy(options),
     isolation: options.isolation,
+    images: options.image ?? new Map(),
     serviceClusterIpRange: options.serviceClusterIpRange,
   }
   const connection = await startProcessNodes(own, surroundings)
