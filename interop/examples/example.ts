@@ -83,6 +83,27 @@ export const examples: readonly Example[] = [
       await until('get foo example-foo -o jsonpath={.status.availableReplicas}', '0')
     },
   },
+  {
+    folder: '10-cronjob',
+    observe: async ({ until }) => {
+      const cronJob = 'cronjobs.batch.tutorial.kubebuilder.io cronjob-sample'
+      await until(`get ${cronJob} -o jsonpath={.status.lastScheduleTime}`, /:00Z/) // within a minute
+      await until('get jobs -o name', /cronjob-sample-/)
+    },
+    observeWebhooks: async ({ ok, fails }) => {
+      const cronJob = 'cronjobs.batch.tutorial.kubebuilder.io cronjob-sample'
+      await ok(`get ${cronJob} -o jsonpath={.spec.successfulJobsHistoryLimit}`, '3')
+      await fails(
+        `patch ${cronJob} --type merge -p '{"spec":{"schedule":"never"}}'`,
+        /spec.schedule: Invalid/,
+      )
+    },
+  },
+  {
+    folder: '11-demo',
+    observe: ({ until }) =>
+      until('get demo crd-demo -o jsonpath={.metadata.finalizers}', '["example.com/finalizer"]'),
+  },
 ]
 
 interface Manifest {
