@@ -16,7 +16,7 @@ export type Demo = KindOf<typeof Demo.v1>
 
 export const finalizer = 'example.com/finalizer'
 
-/** Whatever has to be told when a Demo is deleted: a DNS zone, a bucket, a licence server. */
+/** What a Demo has outside of the cluster: a DNS zone, a bucket, a licence server. */
 export interface Outside {
   /** Deletes what belongs to a Demo; done when there is nothing (any more). */
   release(name: string, uid: string, signal: AbortSignal): Promise<void>
@@ -27,25 +27,23 @@ const retryDelay = 10_000
 
 export function createDemoOperator(outside: Outside): Operator {
   return defineOperator('demo', operator => {
-    operator
-      .controller('demo')
-      .for(Demo.v1)
-      .finalizer(finalizer, async ({ key, client, events, signal }) => {
-        const demo = await client.get(Demo.v1, key)
-        if (!demo) return
-        try {
-          await outside.release(demo.spec.name, demo.metadata.uid, signal)
-          events.normal(demo, 'Released', `${demo.spec.name} was released`)
-        } catch (error) {
-          const message = `${demo.spec.name} cannot be released: ${(error as Error).message}`
-          if (demo.status?.message !== message) {
-            await client.updateStatus(Demo.v1, { ...demo, status: { message } })
-            events.warning(demo, 'ReleaseFailed', message)
-          }
-          return requeueAfter(retryDelay)
+    const controller = operator.controller('demo').for(Demo.v1)
+    controller.finalizer(finalizer, async ({ key, client, events, signal }) => {
+      const demo = await client.get(Demo.v1, key)
+      if (!demo) return
+      try {
+        await outside.release(demo.spec.name, demo.metadata.uid, signal)
+        events.normal(demo, 'Released', `${demo.spec.name} was released`)
+      } catch (error) {
+        const message = `${demo.spec.name} cannot be released: ${(error as Error).message}`
+        if (demo.status?.message !== message) {
+          await client.updateStatus(Demo.v1, { ...demo, status: { message } })
+          events.warning(demo, 'ReleaseFailed', message)
         }
-      })
-      .reconcile(() => {}) // all there is to do is done at the end
+        return requeueAfter(retryDelay)
+      }
+    })
+    controller.reconcile(() => {}) // all there is to do is done at the end
   })
 }
 
