@@ -50,6 +50,13 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'examples',
+    title: 'every example as its own Deployment, and with the rights of its manifests only',
+    components: ['kubectl-1.36'],
+    timeout: 450,
+    hasTarget: true,
+  },
+  {
     name: 'helm',
     title: 'real Helm 4 with a chart of ours, its hooks and its tests',
     components: ['helm-4', 'kubectl-1.36'],

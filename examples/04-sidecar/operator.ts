@@ -39,7 +39,10 @@ export default defineOperator('sidecar', operator => {
     .controller('config')
     .for(ConfigMap)
     .reconcile(() => {})
-  operator.cache(ConfigMap, { fieldSelector: `metadata.name=${configKey.name}` })
+  operator.cache(ConfigMap, {
+    namespaces: [configKey.namespace],
+    fieldSelector: `metadata.name=${configKey.name}`,
+  })
 })
 
 /** @throws StatusError with what is wrong: a Pod without its sidecar is not to start */

@@ -19,7 +19,7 @@ interface Rule {
 
 /** What the ClusterRole of the manifests allows, as `networking.k8s.io/ingresses list`. */
 function allowedByManifests(): string[] {
-  const documents = [...readYamlDocuments(readFileSync(new URL('./manifests.yaml', import.meta.url)))]
+  const documents = [...readYamlDocuments(readFileSync(new URL('./deploy.yaml', import.meta.url)))]
   const role = documents
     .map(({ value }) => value as { kind: string; rules: Rule[] })
     .find(({ kind }) => kind === 'ClusterRole')

@@ -154,7 +154,7 @@ describe('joining a node', { concurrency: 1 }, () => {
     assert.match(await succeeds(admin('get', 'nodes')), /^joined /m)
   })
 
-  it('gets a serving certificate when somebody approves it', async () => {
+  it('gets a serving certificate once it is approved', async () => {
     const names = ['-addext', `subjectAltName=DNS:${node},IP:192.0.2.5`]
     const path = await request('serving', 'kubelet-serving', 'server auth', ...names)
     await succeeds(kubelet('create', '-f', path))

@@ -33,7 +33,7 @@ async function show(server: RunningServer, host: string, name?: string): Promise
 }
 
 describe('coxswain up on an address of your choice', () => {
-  it('serves there, advertises what it is told, and has all names in its certificate', async () => {
+  it('serves there, advertises the given address, and has all names in its certificate', async () => {
     const certDir = join(directory, 'pki')
     await using server = await startServer(
       ...['--storage', 'memory', '--nodes', '0', '--bind-address', '127.0.0.2'],

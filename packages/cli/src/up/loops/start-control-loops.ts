@@ -65,6 +65,7 @@ export async function startControlLoops(
     apiServer,
     hasServiceProxy: hasServiceProxy(options),
     isolation: options.isolation,
+    images: options.image ?? new Map(),
     serviceClusterIpRange: options.serviceClusterIpRange,
   }
   const connection = await startProcessNodes(own, surroundings)

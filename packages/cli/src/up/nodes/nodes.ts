@@ -12,6 +12,7 @@ import {
   loopbackAddressOf,
   type StaticPod,
 } from '@coxswain/kubelet'
+import type { ImageCatalogue } from '@coxswain/kubelet/process'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import { CommandError } from '../../exit.ts'
 import type { OperatorSurroundings } from '../start-operators.ts'
@@ -45,6 +46,8 @@ export interface ProcessNodesOptions extends NodesOptions {
   /** Whether services answer on this machine. */
   readonly hasServiceProxy: boolean
   readonly isolation: 'auto' | 'namespaces' | 'none'
+  /** Folders that are images, by name. */
+  readonly images: ReadonlyMap<string, string>
   readonly serviceClusterIpRange: string
 }
 
@@ -69,7 +72,11 @@ export async function startProcessNodes(
       ? undefined
       : createClusterDns({ sockets: createDnsSockets(), clusterIP, addressOf })
   const agent = createKubelet({
-    runtime: createProcessRuntime({ directory: join(dataDir, 'node'), isolation }),
+    runtime: createProcessRuntime({
+      directory: join(dataDir, 'node'),
+      isolation,
+      images: catalogueOf(options.images),
+    }),
     count,
     address,
     apiServer: async () => apiServer,
@@ -83,6 +90,12 @@ export async function startProcessNodes(
   }
   if (dns) companions.push(dns.operator)
   return start(agent, companions, surroundings)
+}
+
+/** What `WORKDIR` and `ENTRYPOINT ["npx", "coxswain"]` are in a container file: the folder, and this coxswain. */
+function catalogueOf(folders: ReadonlyMap<string, string>): ImageCatalogue {
+  const command = [process.execPath, process.argv[1] ?? '']
+  return Object.fromEntries([...folders].map(([name, root]) => [name, { root, command }]))
 }
 
 /** The tenth address of the range of Services, as kubeadm has it; undefined in a range without one, and for IPv6. */

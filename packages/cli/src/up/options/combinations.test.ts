@@ -33,6 +33,7 @@ describe('options of up that need others', () => {
     assert.equal(outcomeOf('--controllers', 'none', '--service-cluster-ip-range', '10.0.0.0/16'), 'sqlite')
     assert.equal(outcomeOf('--runtime', 'process', '--service-proxy', 'true', '--nodes', '2'), 'sqlite')
     assert.equal(outcomeOf('--runtime', 'process', '--isolation', 'namespaces'), 'sqlite')
+    assert.equal(outcomeOf('--runtime', 'process', '--image', 'a=.', '--image', 'b=..'), 'sqlite')
   })
 
   for (const [needed, ...args] of [
@@ -52,6 +53,7 @@ describe('options of up that need others', () => {
     ['--runtime simulated', '--missing-images', 'x', '--runtime', 'process'],
     ['--runtime process', '--service-proxy', 'true'],
     ['--runtime process', '--isolation', 'none'],
+    ['--runtime process', '--image', 'greeter=.'],
     ['at least one of --nodes', '--isolation', 'none', '--runtime', 'process', '--nodes', '0'],
     ['--controllers none', '--controllers', 'none', '--nodes', '3'],
     ['--controllers none', '--controllers', 'none', '--scheduler-config', 'x'],

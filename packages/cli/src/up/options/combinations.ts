@@ -73,6 +73,7 @@ const rules: readonly Rule[] = [
       'missingImages',
       'serviceProxy',
       'isolation',
+      'image',
     ],
     needs: 'controllers, and there are none with --controllers none',
     isMet: runsLoops,
@@ -111,7 +112,7 @@ const rules: readonly Rule[] = [
     isMet: ({ runtime, serviceProxy }) => runtime === 'process' || serviceProxy === 'false',
   },
   {
-    options: ['isolation'],
+    options: ['isolation', 'image'],
     needs: '--runtime process and at least one of --nodes',
     isMet: ({ runtime, nodes }) => runtime === 'process' && nodes > 0,
   },
