@@ -27,8 +27,8 @@ export interface Span {
   setAttributes(attributes: SpanAttributes): void
   /** @default now */
   addEvent(name: string, attributes?: SpanAttributes, time?: number): void
-  /** The operation failed. */
-  fail(error: unknown): void
+  /** The operation failed, with `error` if there is one. */
+  fail(error?: unknown): void
   /** Calls `work` with this span as the active one of the process, for libraries that make spans of their own. */
   run<T>(work: () => T): T
   /** Once. @default now */

@@ -91,7 +91,8 @@ class RecordedSpan implements Span {
     this.span.addEvent(name, attributes as Attributes | undefined, toHrTime(time))
   }
 
-  fail(error: unknown): void {
+  fail(error?: unknown): void {
+    if (error === undefined) return void this.span.setStatus({ code: SpanStatusCode.ERROR })
     const message = error instanceof Error ? error.message : String(error)
     this.span.recordException(error instanceof Error ? error : message, toHrTime(this.#now()))
     this.span.setStatus({ code: SpanStatusCode.ERROR, message })
