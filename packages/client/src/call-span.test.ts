@@ -9,7 +9,7 @@ const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', 
 const key = { namespace: 'default', name: 'a' }
 
 describe('spans of calls', () => {
-  it('belong to the given span, and the server is told of them', async () => {
+  it('belong to the given span, and the server receives their traceparent', async () => {
     const traces = collectTraces()
     const world = new VirtualWorld()
     await using server = startScripted([json(configMap)], {}, { ...world, tracer: traces.tracer })

@@ -2,10 +2,10 @@ import type { Span, Tracer } from '@coxswain/kit'
 import type { WireResponse } from '@coxswain/wire'
 import type { RestRequest } from './rest-request.ts'
 
-/** How a call is sent: `span` is told of retries. */
+/** How a call is sent: retries are events of `span`. */
 type Send<T> = (request: RestRequest, span: Span) => Promise<T>
 
-/** Sends a request in a span of its own, which ends with the head of the answer. The server is told of it. */
+/** Sends a request in a span of its own, which ends with the head of the answer. The server receives its traceparent. */
 export async function traceCall<T>(tracer: Tracer, request: RestRequest, send: Send<T>): Promise<T> {
   const { method = 'GET', path, span: parent } = request
   const span = tracer.startSpan(nameOf(request), {

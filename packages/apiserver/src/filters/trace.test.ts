@@ -123,7 +123,7 @@ describe('the span of a request', () => {
 describe('the span of a webhook', () => {
   const rules = [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }]
 
-  it('is part of the request, and the webhook is told of it', async () => {
+  it('is part of the request, and the webhook receives its traceparent', async () => {
     const traces = collectTraces()
     await using hooks = await serveHooks({ '/hook': () => allow })
     await using server = await startTraced(traces.tracer)

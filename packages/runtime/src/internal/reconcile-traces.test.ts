@@ -91,7 +91,7 @@ describe('the trace of a reconcile', () => {
       retried?.events.map(({ name }) => name),
       ['Retry'],
     )
-    assert.equal(milliseconds(retried.duration), 0, 'the back-off is no time in the queue')
+    assert.equal(milliseconds(retried.duration), 0, 'the back-off does not count as waiting in the queue')
   })
 
   it('is not made without a tracer', async () => {
