@@ -30,6 +30,7 @@ import { receiveBody } from './filters/receive-body.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
 import { registerServerMetrics } from './filters/server-metrics.ts'
 import { createTimeout } from './filters/timeout.ts'
+import { createTrace, traceFilter, traceRoute } from './filters/trace.ts'
 import { limitUnauthenticated } from './filters/unauthenticated.ts'
 import { FlowControl } from './flow-control/flow-control.ts'
 import { registerFlowMetrics } from './flow-control/flow-metrics.ts'
@@ -58,6 +59,8 @@ interface NamedFilter {
   readonly filter: Filter
 }
 
+const traceName = 'trace'
+
 const noLimits = { readOnly: Number.POSITIVE_INFINITY, mutating: Number.POSITIVE_INFINITY }
 
 /** An API server without a socket: give its `handler` to a transport. */
@@ -77,6 +80,7 @@ export interface ApiServer {
 export function createApiServer(options: ApiServerOptions): ApiServer {
   const resolved = resolveOptions(options)
   const { env, store, metrics, outbound, audit, nodes } = resolved
+  const { tracer } = env
   const { compression, readLargeYaml, verifySignature } = resolved.platform
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
@@ -166,6 +170,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       filter: createFailedAuthenticationAudit(audit),
     },
     { name: 'authenticate', filter: createAuthenticate(authentication) },
+    tracer && { name: traceName, filter: createTrace(tracer) },
     audit && { name: 'audit', filter: createAudit(audit) },
     { name: 'impersonate', filter: createImpersonate(authorizer) },
     { name: 'limit in flight', filter: inFlightLimit },
@@ -213,14 +218,22 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       issuer: { serviceAccounts: authentication.serviceAccounts, advertise },
     },
   })
-  const handle = compose(
-    used.map(({ filter }) => filter),
-    route,
-  )
+  const firstTraced = used.findIndex(({ name }) => name === traceName) + 1
+  const handle = tracer
+    ? compose(
+        used.map(({ name, filter }, i) => (i < firstTraced ? filter : traceFilter(tracer, name, filter))),
+        traceRoute(tracer, route),
+      )
+    : compose(
+        used.map(({ filter }) => filter),
+        route,
+      )
 
   return {
     filters: used.map(({ name }) => name),
-    handler: async request => handle(createContext(env, request)),
+    handler: tracer
+      ? async request => handle({ ...createContext(env, request), receivedAt: tracer.now() })
+      : async request => handle(createContext(env, request)),
     ready: started.promise,
     drain() {
       isDraining = true

@@ -1,4 +1,5 @@
 import type { ApiObject } from '@coxswain/apimachinery/meta'
+import type { Span } from '@coxswain/kit'
 
 /** What every call takes. */
 export interface CallOptions {
@@ -6,6 +7,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /** Milliseconds until the call is given up, retries included. @default the client's `timeout` */
   readonly timeout?: number
+  /** What the call is a part of, where traces are made. @default the active span of the process */
+  readonly span?: Span
 }
 
 export interface GetOptions extends CallOptions {
@@ -30,8 +33,7 @@ export interface ListOptions extends CallOptions, SelectorOptions {
   readonly timeoutSeconds?: number
 }
 
-export interface WatchOptions extends SelectorOptions {
-  readonly signal?: AbortSignal
+export interface WatchOptions extends SelectorOptions, Pick<CallOptions, 'signal' | 'span'> {
   /** Events after this one. Absent or `'0'`: some present state first, then what follows. */
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'NotOlderThan'

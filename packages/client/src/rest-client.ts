@@ -1,4 +1,4 @@
-import { type Env, encodeText } from '@coxswain/kit'
+import { type Env, encodeText, type Span } from '@coxswain/kit'
 import {
   discardBody,
   formatQuery,
@@ -10,6 +10,7 @@ import {
   type WireRequest,
   type WireResponse,
 } from '@coxswain/wire'
+import { traceCall } from './call-span.ts'
 import { ClientError } from './errors.ts'
 import { readFailure } from './failure.ts'
 import { decodeJson, encodeJson } from './json.ts'
@@ -64,10 +65,10 @@ export interface RestClient {
 
 export function createRestClient(options: RestClientOptions): RestClient {
   const { transport, env, timeout: defaultTimeout, maxRetries, maxAnswerBytes, rateLimiter } = options
-  const { clock } = env
+  const { clock, tracer } = env
   const reachability = new Reachability(env.log)
 
-  const send = async (request: RestRequest, signal: AbortSignal): Promise<WireResponse> => {
+  const exchange = async (request: RestRequest, signal: AbortSignal, span?: Span): Promise<WireResponse> => {
     const message = encodeRequest(request, options.headers, signal)
     const start = options.onCall ? clock.monotonic() : 0
     const record = (retries: number, end: { status?: number; error?: unknown }) =>
@@ -90,6 +91,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
           record(retries, { error })
           throw error
         }
+        span?.addEvent('retry', { 'http.request.resend_count': retries + 1 })
         await clock.sleep(1000, { signal })
         continue
       }
@@ -100,10 +102,19 @@ export function createRestClient(options: RestClientOptions): RestClient {
         record(retries, { status: response.status })
         return response
       }
+      span?.addEvent('retry', {
+        'http.request.resend_count': retries + 1,
+        'http.response.status_code': response.status,
+      })
       await discardBody(response.body)
       await clock.sleep(delay, { signal })
     }
   }
+
+  const send = (request: RestRequest, signal: AbortSignal): Promise<WireResponse> =>
+    tracer
+      ? traceCall(tracer, request, (traced, span) => exchange(traced, signal, span))
+      : exchange(request, signal)
 
   const succeed = async (request: RestRequest, signal: AbortSignal): Promise<WireResponse> => {
     const response = await send(request, signal)
@@ -160,7 +171,12 @@ export function createRestClient(options: RestClientOptions): RestClient {
   }
 
   return {
-    upgrade: (request, protocols) => unread(request, (same, signal) => upgrade(same, protocols, signal)),
+    upgrade: (request, protocols) =>
+      unread(request, (same, signal) =>
+        tracer
+          ? traceCall(tracer, same, traced => upgrade(traced, protocols, signal))
+          : upgrade(same, protocols, signal),
+      ),
     request: request => whole(request, bytes => (bytes.length === 0 ? undefined : decodeJson(bytes))),
     bytes: request => whole(request, bytes => bytes),
     stream: request => unread(request, succeed),

@@ -1,4 +1,5 @@
 import type { GroupResource } from '@coxswain/apimachinery/meta'
+import type { Span } from '@coxswain/kit'
 
 /** Members of a query; a list repeats the name, undefined leaves it out. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
@@ -22,4 +23,6 @@ export interface RestRequest {
   /** What the request is about, for the words of an error. */
   readonly resource?: GroupResource
   readonly name?: string
+  /** What the call is a part of, where traces are made. @default the active span of the process */
+  readonly span?: Span
 }

@@ -24,6 +24,7 @@ export function createSubresource(rest: RestClient, address: SubresourceAddress)
     name: key.name,
     ...(call.signal && { signal: call.signal }),
     ...(call.timeout !== undefined && { timeout: call.timeout }),
+    ...(call.span && { span: call.span }),
   })
   const write = async <T>(method: 'POST' | 'PUT', body: object, call: CallOptions): Promise<T> =>
     (await rest.request({ ...about(call), method, query: writeQuery(call, fieldManager), body })) as T

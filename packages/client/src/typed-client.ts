@@ -45,6 +45,7 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     ...(parts.name !== undefined && { name: parts.name }),
     ...(call.signal && { signal: call.signal }),
     ...(call.timeout !== undefined && { timeout: call.timeout }),
+    ...(call.span && { span: call.span }),
   })
 
   /** The answer; undefined when it is empty. In objects of a kind null is absence. */
@@ -81,10 +82,14 @@ export function createTypedClient(rest: RestClient, options: TypedClientOptions)
     kind: K,
     call: WatchOptions = {},
   ): AsyncGenerator<WatchEvent<KindOf<K>>, void, undefined> {
-    const { signal, omitManagedFields = false } = call
+    const { signal, span, omitManagedFields = false } = call
     if (signal?.aborted) return
     try {
-      const request = about(kind, { namespace: call.namespace }, signal ? { signal } : {})
+      const request = about(
+        kind,
+        { namespace: call.namespace },
+        { ...(signal && { signal }), ...(span && { span }) },
+      )
       // The events of a watch are objects: asked for as a list, a server sends none.
       const accept = acceptOf(kind, false)
       const { body } = await rest.stream({ ...request, accept, query: watchQuery(call) })

@@ -2,6 +2,7 @@ import { type Clock, createRealClock } from './clock.ts'
 import { type Logger, silentLogger } from './logger.ts'
 import { createRealRandom, type Random } from './random.ts'
 import { directScheduler, type Scheduler } from './scheduler.ts'
+import type { Tracer } from './tracer.ts'
 
 /** What a part of the system may use of its environment besides network (`wire`) and disk (`storage`). */
 export interface Env {
@@ -9,6 +10,8 @@ export interface Env {
   readonly random: Random
   readonly scheduler: Scheduler
   readonly log: Logger
+  /** @default no traces */
+  readonly tracer?: Tracer
 }
 
 /** The real environment. @default silent */

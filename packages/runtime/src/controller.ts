@@ -12,6 +12,7 @@ import { Attempt } from './internal/attempt.ts'
 import { EventSources } from './internal/event-sources.ts'
 import { HotLoopDetector } from './internal/hot-loop.ts'
 import { Pace } from './internal/pace.ts'
+import { ReconcileTraces } from './internal/reconcile-traces.ts'
 import { withFinalizers } from './internal/with-finalizers.ts'
 import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
@@ -29,6 +30,8 @@ export class Controller {
   readonly #queue: WorkQueue<string>
   readonly #sources: EventSources
   readonly #triggers = new TriggerLog()
+  /** Undefined unless traces are made. */
+  readonly #traces: ReconcileTraces | undefined
   readonly #hotLoops: HotLoopDetector
   readonly #pace: Pace
   readonly #reconciler: Reconciler
@@ -42,6 +45,8 @@ export class Controller {
     this.#deps = { ...deps, env }
     this.#reconciler = this.#createReconciler()
     this.#hotLoops = new HotLoopDetector(env.clock)
+    this.#traces =
+      env.tracer && new ReconcileTraces(env.tracer, { controller: definition.name, kind: definition.for })
     this.#pace = new Pace(env.clock, options.minInterval)
     this.#queue = new WorkQueue({
       clock: env.clock,
@@ -51,7 +56,9 @@ export class Controller {
     const onKey = (key: ObjectKey, trigger: Trigger, priority: number, delay = 0): void => {
       const text = formatKey(key)
       this.#triggers.add(text, trigger)
-      this.#queue.add(text, { priority, after: Math.max(delay, this.#pace.wait(text)) })
+      const after = Math.max(delay, this.#pace.wait(text))
+      this.#traces?.queued(text, trigger, after)
+      this.#queue.add(text, { priority, after })
     }
     this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }
@@ -133,7 +140,9 @@ export class Controller {
     const start = clock.monotonic()
     const triggers = this.#triggers.take(key)
     const failures = this.#queue.retries(key)
-    using attempt = new Attempt(this.#deps, { key, triggers, failures, timeout: options.timeout })
+    const trace = this.#traces?.begin(key)
+    const span = trace?.span
+    using attempt = new Attempt(this.#deps, { key, triggers, failures, timeout: options.timeout, span })
     if (hardStop.aborted) attempt.stop(hardStop.reason)
     this.#underWay.add(attempt)
     metrics.started()
@@ -144,6 +153,7 @@ export class Controller {
     const { calls } = attempt
     const now = this.#queue.retries(key)
     const record = { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now }
+    trace?.end(record)
     this.#report(record, hardStop)
     // A reconcile that has warned has said why.
     if (outcome.error !== undefined && !hardStop.aborted && !attempt.hasWarned) this.#tellFailure(record)
@@ -152,7 +162,10 @@ export class Controller {
   /** Never rejects. */
   async #run(key: string, attempt: Attempt, hardStop: AbortSignal): Promise<Outcome> {
     try {
-      const result = await this.#reconciler(attempt.context)
+      const { context } = attempt
+      const result = context.span
+        ? await context.span.run(() => this.#reconciler(context))
+        : await this.#reconciler(context)
       this.#queue.forget(key)
       if (!result) return { result: 'success' }
       this.#requeue(key, result)
@@ -174,11 +187,13 @@ export class Controller {
     if (hardStop.aborted) return { result: 'error', error }
     this.#triggers.add(key, { type: 'Retry' })
     const requeueAfter = this.#queue.addRateLimited(key, { priority: this.#queue.priorityOf(key) })
+    this.#traces?.queued(key, { type: 'Retry' }, requeueAfter)
     return { result: 'error', error, requeueAfter }
   }
 
   #requeue(key: string, { requeueAfter, priority }: Result): void {
     this.#triggers.add(key, { type: 'RequeueAfter' })
+    this.#traces?.queued(key, { type: 'RequeueAfter' }, requeueAfter)
     this.#queue.add(key, { after: requeueAfter, priority: priority ?? this.#queue.priorityOf(key) })
   }
 

@@ -295,7 +295,7 @@ export class Manager {
       definitions: [...owners.keys()],
       env: this.#env,
       metrics: this.metrics,
-      clientFor: (signal, webhook) => owners.get(webhook)!.clientFor(signal),
+      clientFor: ({ signal, span, definition }) => owners.get(definition)!.clientFor(signal, { span }),
     })
   }
 

@@ -1,5 +1,5 @@
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
-import type { Clock, Logger, Random } from '@coxswain/kit'
+import type { Clock, Logger, Random, Span } from '@coxswain/kit'
 import type { DependentsResult } from './dependents/dependent.ts'
 import type { EventRecorder } from './event-recorder.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'
@@ -28,6 +28,8 @@ export interface ReconcileContext {
   readonly dependents?: DependentsResult
   /** How often reconciling this object has failed in a row. */
   readonly failures: number
+  /** The span of this reconcile, for attributes and events of your own; undefined when no traces are made. */
+  readonly span?: Span
 }
 
 /** What a reconcile asks for when it has done its part. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { GroupVersionKind } from '@coxswain/apimachinery/meta'
+import type { Span, TraceContext } from '@coxswain/kit'
 import type { ServedResource } from '../registry/registry.ts'
 import type { UserInfo } from '../request/context.ts'
 import type { AdmissionPorts } from './ports.ts'
@@ -33,4 +34,8 @@ export interface Attributes {
   readonly annotate?: (key: string, value: string) => void
   /** Aborts when the client disconnects. */
   readonly signal?: AbortSignal | undefined
+  /** What admission is a part of, where traces are made. */
+  readonly span?: Span | undefined
+  /** The trace of the request, which calls to webhooks belong to: the client's own where no traces are made. */
+  readonly trace?: TraceContext | undefined
 }

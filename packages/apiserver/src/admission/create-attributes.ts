@@ -1,6 +1,8 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import type { VersionInfo } from '@coxswain/apimachinery/kinds'
 import type { GroupVersionKind, GroupVersionResource } from '@coxswain/apimachinery/meta'
+import type { Span, TraceContext } from '@coxswain/kit'
+import { traceContextOf } from '@coxswain/wire'
 import type { Endpoint, ServedResource } from '../registry/registry.ts'
 
 import type { RequestContext, ResourceContext, UserInfo } from '../request/context.ts'
@@ -63,6 +65,15 @@ export class RequestAttributes implements Attributes {
   /** A request from a socket creates its signal on first use. */
   get signal(): AbortSignal | undefined {
     return this.#context.request?.signal
+  }
+
+  get span(): Span | undefined {
+    return this.#context.span
+  }
+
+  get trace(): TraceContext | undefined {
+    const { span, request } = this.#context
+    return span ? span.context : request && traceContextOf(request.headers)
   }
 }
 

@@ -4,7 +4,7 @@ import { StatusError } from '@coxswain/apimachinery/status'
 import { validateAnnotations, validateLabels } from '@coxswain/apimachinery/validation'
 import type { Env } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
-import type { WebhookClient, WebhookClientConfig } from '../outbound/webhook-client.ts'
+import { endCall, type WebhookClient, type WebhookClientConfig } from '../outbound/webhook-client.ts'
 
 /** The timeout of a call, in milliseconds, and as the query has it. */
 const timeout = 30_000
@@ -14,7 +14,7 @@ const reviewGroup = 'apiextensions.k8s.io'
 
 /** What conversion webhooks need of the server. */
 export interface ConverterPorts {
-  readonly env: Pick<Env, 'random'>
+  readonly env: Pick<Env, 'random' | 'tracer'>
   readonly webhooks: Pick<WebhookClient, 'post'>
 }
 
@@ -47,7 +47,15 @@ export function createWebhookConverter(
       request: { uid, desiredAPIVersion: apiVersion, objects: objects.map(withoutVersion) },
       response: { uid: '', convertedObjects: null, result: { metadata: {} } },
     })
-    const result = await webhooks.post({ config: clientConfig, body, query: timeoutQuery, timeout })
+    // One conversion may be for several requests, hence a trace of its own.
+    const span = env.tracer?.startSpan('Call conversion webhook', {
+      kind: 'client',
+      parent: 'none',
+      attributes: { 'custom-resource-definition': String(first.kind), 'desired-api-version': apiVersion },
+    })
+    const trace = span?.context
+    const result = await webhooks.post({ config: clientConfig, body, query: timeoutQuery, timeout, trace })
+    if (span) endCall(span, result)
     if (!result.ok) throw internal(`${who} failed: ${result.reason}`)
     const answer = readAnswer(result.body, version, uid)
     if ('problem' in answer) throw internal(`${who} failed: ${answer.problem}`)

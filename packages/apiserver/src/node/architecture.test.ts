@@ -39,7 +39,7 @@ function drawnLists(lines: readonly string[]): [string, string[]][] {
 
 describe('ARCHITECTURE.md', () => {
   it('has the filters that every request passes', () => {
-    const env = createRealEnv()
+    const env = { ...createRealEnv(), tracer: {} as never }
     const server = createApiServer({
       env,
       store: createMemoryStore({ env }),

@@ -1,4 +1,4 @@
-import { decodeBase64Text, type Env, encodeBase64Text } from '@coxswain/kit'
+import { decodeBase64Text, type Env, encodeBase64Text, type Span, type TraceContext } from '@coxswain/kit'
 import type { WireHeaders } from '@coxswain/wire'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Outbound, Target } from './outbound.ts'
@@ -56,6 +56,8 @@ export interface WebhookCall {
   readonly signal?: AbortSignal
   /** The calling admission plug-in, which selects the credentials. @default no credentials */
   readonly plugin?: string
+  /** The trace that the call belongs to. */
+  readonly trace?: TraceContext | undefined
 }
 
 /** Calls webhooks: by URL, or as a Service that is resolved for each call. */
@@ -69,7 +71,8 @@ export class WebhookClient implements AsyncDisposable {
   }
 
   /** Never rejects. */
-  async post({ config, body, query = '', timeout, signal, plugin }: WebhookCall): Promise<OutboundResult> {
+  async post(call: WebhookCall): Promise<OutboundResult> {
+    const { config, body, query = '', timeout, signal, plugin, trace } = call
     const { service } = config
     if (!service && !config.url)
       return { ok: false, reason: 'webhook configuration must have either service or URL' }
@@ -102,7 +105,7 @@ export class WebhookClient implements AsyncDisposable {
       body,
       timeout,
       shownAs: place.origin,
-      ...(headers && { headers }),
+      ...((headers || trace) && { headers: { ...headers, ...trace } }),
       ...(signal && { signal }),
     })
   }
@@ -145,4 +148,11 @@ function headersOf({ token, username, password }: WebhookCredentials): WireHeade
   if (token !== undefined && token !== '') return { authorization: `Bearer ${token}` }
   if (username === undefined && password === undefined) return undefined
   return { authorization: `Basic ${encodeBase64Text(`${username ?? ''}:${password ?? ''}`)}` }
+}
+
+/** Ends the span of a call. */
+export function endCall(span: Span, result: OutboundResult): void {
+  if (result.ok) span.setAttributes({ 'http.response.status_code': result.status })
+  else span.fail(result.reason)
+  span.end()
 }

@@ -1,4 +1,4 @@
-import type { Env } from '@coxswain/kit'
+import type { Env, Span } from '@coxswain/kit'
 import type { UserInfo } from '@coxswain/strategies'
 import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
@@ -52,6 +52,10 @@ export interface RequestContext {
   readonly auditAnnotations: Map<string, string>
   /** The audit id. */
   auditId?: string
+  /** When it was received, as the tracer tells the time. Set only where traces are made, as is `span`. */
+  receivedAt?: number
+  /** The span that what happens now belongs to. */
+  span?: Span
 }
 
 /** The context of a resource request. */

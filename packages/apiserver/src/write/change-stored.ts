@@ -1,4 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
+import type { Span } from '@coxswain/kit'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
@@ -13,7 +14,7 @@ export function changeStored<W extends Write>(
   begin?: () => void,
 ): Promise<StoredObject | JsonObject> {
   const { ports, endpoint, context, options } = write
-  return guaranteedUpdate(ports, {
+  const stored = guaranteedUpdate(ports, {
     endpoint,
     namespace: context.info.namespace,
     name: context.info.name,
@@ -28,6 +29,13 @@ export function changeStored<W extends Write>(
       return outcomeOf(write)
     },
   })
+  return context.span ? noteStored(stored, context.span) : stored
+}
+
+async function noteStored<T>(stored: Promise<T>, span: Span): Promise<T> {
+  const result = await stored
+  span.addEvent('store')
+  return result
 }
 
 function outcomeOf({ endpoint, object, claim }: Write): UpdateOutcome {

@@ -136,6 +136,7 @@ export async function deleteObject(
         : [{ type: 'delete', key }, ...storeOperations(resource.strategy.release?.(old, cache))],
     })
     if (result.committed) {
+      request.context.span?.addEvent('store')
       if (!value || !leaves) {
         await cache.waitFor(result.revision)
         return value

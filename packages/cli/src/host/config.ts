@@ -44,6 +44,8 @@ export interface RunConfig {
   readonly webhookCertPath?: string
   readonly webhookCertName?: string
   readonly webhookCertKey?: string
+  /** A TracingConfiguration. @default traces go where the process has registered a provider, if anywhere */
+  readonly tracingConfigFile?: string
   readonly logFormat?: 'text' | 'json'
   readonly logLevel?: 'debug' | 'info' | 'warn' | 'error'
   readonly kubeApiQps?: number

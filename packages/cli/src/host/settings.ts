@@ -74,6 +74,12 @@ const leaderElection: readonly Setting[] = [
   yesOrNo('leader-election-release-on-cancel', 'give the lease up when stopped', 'true'),
 ]
 
+const tracing: Setting = file(
+  'tracing-config-file',
+  'TracingConfiguration: the collector that traces are sent to, and how many are sampled',
+  '<file>',
+)
+
 /** How operators are run, wherever the API server is. */
 const hosting: readonly Setting[] = [
   setting('namespaces', 'watch namespaced kinds in these namespaces only (default: all)', {
@@ -126,12 +132,13 @@ export const runSettings: readonly Setting[] = [
   ...connection,
   ...leaderElection,
   ...hosting,
+  tracing,
   logFormat,
   logLevel,
 ]
 
 /** Those of `coxswain up`, for the operators beside the server. */
-export const upSettings: readonly Setting[] = [...hosting, logFormat]
+export const upSettings: readonly Setting[] = [...hosting, tracing, logFormat]
 
 /** `--metrics-secure` -> `COXSWAIN_METRICS_SECURE`. */
 export function variableOf({ flag }: Setting): string {

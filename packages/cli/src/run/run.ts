@@ -20,11 +20,12 @@ import { createLog, cycleOnSignal } from '../host/create-log.ts'
 import { applyConfig, loadConfig, operatorsOf } from '../host/load-config.ts'
 import { type EndpointFlags, serveEndpoints } from '../host/serve-endpoints.ts'
 import { runSettings } from '../host/settings.ts'
+import { openOperatorTracing, type TracingFlags } from '../host/tracing.ts'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
 import { createManager, explainInstall, loadOperators, tellInstalled } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
-export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags {
+export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags, TracingFlags {
   readonly kubeconfig?: string
   readonly context?: string
   readonly install: boolean
@@ -86,9 +87,12 @@ async function host(
 ): Promise<void> {
   const periods = readPeriods(options)
   const logLevel = new LogThreshold(options.logLevel)
-  const env = createRealEnv(createLog(options.logFormat, logLevel))
-  using _signal = cycleOnSignal(logLevel, env.log)
+  const plain = createRealEnv(createLog(options.logFormat, logLevel))
+  using _signal = cycleOnSignal(logLevel, plain.log)
   const operators = await loadOperators(files)
+  await using tracing = await openOperatorTracing(options, operators.map(({ name }) => name).join('-'), plain)
+  const { tracer } = tracing
+  const env = tracer ? { ...plain, tracer } : plain
   const metrics = new MetricsRegistry()
   registerProcessMetrics(metrics)
   await using connected = await connect(options, env, metrics)

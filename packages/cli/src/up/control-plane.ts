@@ -118,6 +118,8 @@ export async function runControlPlane({
   })
   const certificates = loadServingCertificates(options, pki, { clientCa, env })
   await using audit = await loadAuditing(options, env)
+  await using tracing = await loadTracing(options, env)
+  const { tracer } = tracing
   const kubelets = createKubeletClient(options, () => ensureKubeletClientCertificate(directory, env, pki.ca))
   const metrics = new MetricsRegistry()
   registerProcessMetrics(metrics)
@@ -126,7 +128,7 @@ export async function runControlPlane({
   let haveLoopsStarted = false
   const connected = Promise.withResolvers<NodeConnection>()
   const server = createApiServer({
-    env,
+    env: tracer ? { ...env, tracer } : env,
     store,
     authentication,
     authorizer: await createAuthorization(options),
@@ -277,6 +279,12 @@ async function loadAuditing(options: UpOptions, env: Env) {
       for (const backend of auditing?.backends ?? []) await backend[Symbol.asyncDispose]()
     },
   }
+}
+
+/** The code for traces is loaded only where they are made. The service has the name that kube-apiserver gives it. */
+async function loadTracing(options: UpOptions, env: Env) {
+  if (options.tracingConfigFile === undefined) return { tracer: undefined, async [Symbol.asyncDispose]() {} }
+  return await (await import('../host/tracing.ts')).openTracing(options, 'apiserver', env)
 }
 
 interface Listening {

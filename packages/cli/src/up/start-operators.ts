@@ -4,6 +4,7 @@ import { aborted, type Env, type LogThreshold, type TaskGroup } from '@coxswain/
 import { MetricsRegistry, type Operator, RecentReconciles } from '@coxswain/runtime'
 import type { Transport } from '@coxswain/wire'
 import { serveEndpoints } from '../host/serve-endpoints.ts'
+import { openOperatorTracing } from '../host/tracing.ts'
 import { createManager, explainInstall, tellInstalled } from '../operators.ts'
 import { webhookOptionsFor } from '../webhooks.ts'
 import type { OperatorFlags } from './options/operator-options.ts'
@@ -22,9 +23,13 @@ const readyLimit = 30_000
 export async function startOperators(
   operators: readonly Operator[],
   flags: OperatorFlags,
-  { connect, env, group, logLevel }: OperatorSurroundings & { readonly logLevel: LogThreshold },
+  surroundings: OperatorSurroundings & { readonly logLevel: LogThreshold },
 ): Promise<void> {
+  const { connect, group, logLevel } = surroundings
   const names = operators.map(({ name }) => name)
+  const tracing = await openOperatorTracing(flags, names.join('-'), surroundings.env)
+  const { tracer } = tracing
+  const env = tracer ? { ...surroundings.env, tracer } : surroundings.env
   const client = createClient({ env, userAgent: `${names.join('-')}/0.1`, transport: connect() })
   const reconciles = new RecentReconciles()
   const { namespaces, concurrency } = flags
@@ -43,6 +48,7 @@ export async function startOperators(
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => {}) // it ends the group too
   group.spawn(async signal => {
+    await using _tracing = tracing
     await using _endpoints = endpoints
     try {
       await manager.run(signal)

@@ -1,5 +1,5 @@
 import { parseKey } from '@coxswain/apimachinery/meta'
-import type { LogFields, Logger, Timer } from '@coxswain/kit'
+import type { LogFields, Logger, Span, Timer } from '@coxswain/kit'
 import type { ControllerDependencies } from '../controller-dependencies.ts'
 import { RuntimeError } from '../errors.ts'
 import type { ApiCall, OperatorClient } from '../operator-client.ts'
@@ -14,6 +14,8 @@ export interface AttemptOptions {
   readonly failures: number
   /** Milliseconds; undefined for no limit. */
   readonly timeout: number | undefined
+  /** Where traces are made. */
+  readonly span: Span | undefined
 }
 
 /**
@@ -33,7 +35,7 @@ export class Attempt implements Disposable {
   constructor(deps: ControllerDependencies, options: AttemptOptions) {
     const { env, events, guard, registry } = deps
     const { clock, random, log } = env
-    const { key, triggers, failures, timeout } = options
+    const { key, triggers, failures, timeout, span } = options
     if (timeout !== undefined)
       this.#timer = clock.after(timeout, () => {
         const text = `the reconcile took longer than ${timeout} ms`
@@ -44,7 +46,15 @@ export class Attempt implements Disposable {
     this.#events = new WarningNotice(events)
     const onCall = (call: ApiCall): void => void this.calls.push(call)
     const clientOf = ({ client, cache }: Pick<ControllerDependencies, 'client' | 'cache'>): OperatorClient =>
-      createCachedClient({ client, cache, clock, signal, onCall, ...(guard && { guard }) })
+      createCachedClient({
+        client,
+        cache,
+        clock,
+        signal,
+        onCall,
+        ...(guard && { guard }),
+        ...(span && { span }),
+      })
     this.context = {
       key: parseKey(key),
       client: clientOf(deps),
@@ -57,6 +67,7 @@ export class Attempt implements Disposable {
       signal,
       triggers,
       failures,
+      ...(span && { span }),
     }
   }
 

@@ -1,4 +1,5 @@
 import { type CallOptions, type Client, wrapClient } from '@coxswain/client'
+import type { Span } from '@coxswain/kit'
 import type { WriteGuard } from '../operator-client.ts'
 
 export interface Bounds {
@@ -6,6 +7,8 @@ export interface Bounds {
   readonly signal: AbortSignal
   /** @default every write may be sent */
   readonly guard?: WriteGuard
+  /** What calls are a part of, where traces are made. */
+  readonly span?: Span
 }
 
 type Signalled = { readonly signal: AbortSignal }
@@ -19,9 +22,9 @@ export class BoundOptions {
   }
 
   read<O extends Partial<Signalled>>(given: O | undefined): O & Signalled {
-    const { signal } = this.#bounds
+    const { signal, span } = this.#bounds
     const both = given?.signal ? AbortSignal.any([given.signal, signal]) : signal
-    return { ...(given as O), signal: both }
+    return span ? { span, ...(given as O), signal: both } : { ...(given as O), signal: both }
   }
 
   /** @throws RuntimeError `NotLeader`, or the signal's reason */

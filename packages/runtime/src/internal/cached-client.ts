@@ -25,7 +25,7 @@ import {
   type UpdateOf,
   type WriteOptions,
 } from '@coxswain/client'
-import type { Clock } from '@coxswain/kit'
+import type { Clock, Span } from '@coxswain/kit'
 import type { Cache } from '../cache.ts'
 import {
   type ApiCall,
@@ -46,6 +46,8 @@ export interface CachedClientOptions {
   readonly signal: AbortSignal
   /** @default every write may be sent */
   readonly guard?: WriteGuard
+  /** What the calls to the server are a part of, where traces are made. */
+  readonly span?: Span
   /** Told of every call to the server. */
   readonly onCall?: (call: ApiCall) => void
 }

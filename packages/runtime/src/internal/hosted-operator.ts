@@ -1,6 +1,6 @@
 import type { Client } from '@coxswain/client'
 import type { InformerFactory } from '@coxswain/informers'
-import type { Env, TaskGroup } from '@coxswain/kit'
+import type { Env, Span, TaskGroup } from '@coxswain/kit'
 import { Cache } from '../cache.ts'
 import type { Clusters } from '../clusters.ts'
 import { Controller } from '../controller.ts'
@@ -75,7 +75,7 @@ export class HostedOperator {
       group.spawn(signal => {
         const { env, metrics, broadcaster } = this.#host
         const events = broadcaster.recorderFor({ component: this.definition.name })
-        const client = this.clientFor(signal, this.#guardFor(needsLeader))
+        const client = this.clientFor(signal, { guard: this.#guardFor(needsLeader) })
         return task({
           client,
           env: { ...env, log: env.log.child({ task: name }) },
@@ -88,10 +88,14 @@ export class HostedOperator {
   }
 
   /** A client whose reads come from this operator's cache and whose calls end with `signal`. */
-  clientFor(signal: AbortSignal, guard?: WriteGuard): OperatorClient {
+  clientFor(
+    signal: AbortSignal,
+    { guard, span }: { readonly guard?: WriteGuard | undefined; readonly span?: Span | undefined } = {},
+  ): OperatorClient {
     const { client, env } = this.#host
     const { clock } = env
-    return createCachedClient({ client, cache: this.cache, clock, signal, ...(guard && { guard }) })
+    const bounds = { signal, ...(guard && { guard }), ...(span && { span }) }
+    return createCachedClient({ client, cache: this.cache, clock, ...bounds })
   }
 
   #createController(described: ControllerDefinition): Controller {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
-import { createLogger, type LogRecord, type StepRecord, VirtualWorld } from '@coxswain/kit'
+import { createLogger, type LogRecord, type StepRecord, type Tracer, VirtualWorld } from '@coxswain/kit'
 import { createInProcessTransport, type Transport } from '@coxswain/wire'
 import { Manager, type ManagerOptions } from '../manager.ts'
 import type { Operator } from '../operator.ts'
@@ -85,11 +85,14 @@ export class Simulation implements AsyncDisposable {
   }
 
   /** Starts an operator. Its `stopped` settles as its run does. */
-  start(operator: Operator | readonly Operator[], options: SimulationOptions['manager'] = {}): Running {
+  start(
+    operator: Operator | readonly Operator[],
+    { tracer, ...options }: SimulationOptions['manager'] & { readonly tracer?: Tracer } = {},
+  ): Running {
     const transport = createInProcessTransport(this.server.handler, this.world)
     const manager = new Manager(operator, {
       transport,
-      env: this.world,
+      env: tracer ? { ...this.world, tracer } : this.world,
       freeze: true,
       onReconcile: record => this.records.push(record),
       ...this.#options.manager,

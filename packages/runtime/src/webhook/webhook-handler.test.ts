@@ -4,7 +4,8 @@ import * as field from '@coxswain/apimachinery/field'
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { newConflict } from '@coxswain/apimachinery/status'
-import { createLogger, createRealEnv, type LogRecord } from '@coxswain/kit'
+import { createLogger, createRealEnv, type LogRecord, type Tracer } from '@coxswain/kit'
+import { collectTraces } from '@coxswain/testing/test-support/traces'
 import type { Handler } from '@coxswain/wire'
 import { MetricsRegistry } from '../metrics/registry.ts'
 import { defineOperator, describeOperator, type OperatorBuilder } from '../operator.ts'
@@ -19,9 +20,9 @@ interface OldWidget extends ApiObject {
 const oldKind: Kind<OldWidget> = { ...(widgetKind as Kind), version: 'v1beta1' } as Kind<OldWidget>
 const oldestKind: Kind<OldWidget> = { ...(widgetKind as Kind), version: 'v1alpha1' } as Kind<OldWidget>
 
-function launch(setup: (operator: OperatorBuilder) => void) {
+function launch(setup: (operator: OperatorBuilder) => void, tracer?: Tracer) {
   const logs: LogRecord[] = []
-  const env = createRealEnv(createLogger(record => logs.push(record)))
+  const env = { ...createRealEnv(createLogger(record => logs.push(record))), ...(tracer && { tracer }) }
   const metrics = new MetricsRegistry()
   const { webhooks: definitions } = describeOperator(defineOperator('widgets', setup))
   const clientFor = () => ({}) as OperatorClient
@@ -358,5 +359,23 @@ describe('definitions', () => {
       twice(operator => operator.webhook(widgetKind).convert(other, same)),
       code,
     )
+  })
+})
+
+describe('the span of a review', () => {
+  it('is in the trace of the API server that asks', async () => {
+    const traces = collectTraces()
+    const { handler } = launch(
+      operator => operator.webhook(widgetKind).validate(() => undefined),
+      traces.tracer,
+    )
+    const path = admissionPath('validate', widgetKind)
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+    await post(handler, path, {}, { traceparent })
+    const [span] = traces.spans()
+    assert.equal(span?.name, `POST ${path}`)
+    assert.equal(span.spanContext().traceId, 'a'.repeat(32))
+    assert.equal(span.parentSpanContext?.spanId, 'b'.repeat(16))
+    assert.equal(typeof span.attributes['http.response.status_code'], 'number')
   })
 })

@@ -1,6 +1,6 @@
 import type { Kind } from '@coxswain/apimachinery/kinds'
-import type { Env } from '@coxswain/kit'
-import type { Handler, WireRequest, WireResponse } from '@coxswain/wire'
+import type { Env, Span, Tracer } from '@coxswain/kit'
+import { type Handler, traceContextOf, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { MetricsRegistry } from '../metrics/registry.ts'
 import type { OperatorClient } from '../operator-client.ts'
 import { type AdmissionDependencies, answerDefault, answerValidate } from './answer-admission.ts'
@@ -31,11 +31,17 @@ export interface WebhookHandlerOptions {
   readonly definitions: readonly WebhookDefinition[]
   readonly env: Env
   readonly metrics: MetricsRegistry
-  /** The client that a webhook of this definition gets; its calls end with `signal`. */
-  readonly clientFor: (signal: AbortSignal, definition: WebhookDefinition) => OperatorClient
+  /** The client that a webhook of this definition gets; its calls end with `signal`, and are part of `span`. */
+  readonly clientFor: (review: Review) => OperatorClient
 }
 
-type Route = (request: WireRequest) => Promise<WireResponse>
+export interface Review {
+  readonly definition: WebhookDefinition
+  readonly signal: AbortSignal
+  readonly span: Span | undefined
+}
+
+type Route = (request: WireRequest, span: Span | undefined) => Promise<WireResponse>
 
 /**
  * The webhook server of an operator: reviews in, reviews out, at controller-runtime's paths. It never rejects, and a
@@ -55,11 +61,11 @@ export function createWebhookHandler(options: WebhookHandlerOptions): Handler {
         deps: AdmissionDependencies,
       ) => Promise<AdmissionResponse>,
     ): Route =>
-    async request => {
+    async (request, span) => {
       const read = readReview<AdmissionRequest>(request, admissionReview)
       if (!read.ok) return plainAnswer(read.code, read.message)
       const { signal } = request
-      const client = options.clientFor(signal, definition)
+      const client = options.clientFor({ definition, signal, span })
       const response = await answer(definition, read.request, {
         env,
         client,
@@ -89,14 +95,31 @@ export function createWebhookHandler(options: WebhookHandlerOptions): Handler {
     if (!route) return plainAnswer(404, 'there is no webhook here')
     const start = env.clock.monotonic()
     const finished = metrics.started(request.path)
+    const span = env.tracer && startSpan(env.tracer, request)
     let response: WireResponse
     try {
-      response = await route(request)
+      response = span ? await span.run(() => route(request, span)) : await route(request, undefined)
     } catch (error) {
       env.log.error('the webhook server failed', { error, path: request.path })
       response = plainAnswer(500, 'the webhook server failed')
     }
     finished(response.status, (env.clock.monotonic() - start) / 1000)
+    if (span) endSpan(span, response)
     return response
   }
+}
+
+/** In the trace of the API server that asks. */
+function startSpan(tracer: Tracer, { method, path, headers }: WireRequest): Span {
+  return tracer.startSpan(`${method} ${path}`, {
+    kind: 'server',
+    parent: traceContextOf(headers) ?? 'none',
+    attributes: { 'http.request.method': method, 'http.route': path, 'url.path': path },
+  })
+}
+
+function endSpan(span: Span, { status }: WireResponse): void {
+  span.setAttributes({ 'http.response.status_code': status })
+  if (status >= 500) span.fail()
+  span.end()
 }

@@ -1,4 +1,6 @@
 import { newBadRequest, newForbidden } from '@coxswain/apimachinery/status'
+import type { Span } from '@coxswain/kit'
+import { endCall } from '../../outbound/webhook-client.ts'
 import { createAdmissionRequest } from '../admission-request.ts'
 import type { Attributes } from '../attributes.ts'
 import { type ConditionResult, matchConditions } from '../expressions/match-conditions.ts'
@@ -68,6 +70,7 @@ export async function callWebhook(
     return fail(`could not create admission objects: ${problem}`)
   }
   const question = { uid: server.env.random.uuid(), version, objects }
+  const span = startSpan(attributes, candidate, mutating ? 'mutating' : 'validating')
   const result = await server.webhooks.post({
     config: webhook.clientConfig,
     body: encodeReview(attributes, candidate, question),
@@ -75,7 +78,9 @@ export async function callWebhook(
     timeout: webhook.timeoutSeconds * 1000,
     plugin: mutating ? 'MutatingAdmissionWebhook' : 'ValidatingAdmissionWebhook',
     ...(attributes.signal && { signal: attributes.signal }),
+    trace: span ? span.context : attributes.trace,
   })
+  if (span) endCall(span, result)
   if (!result.ok) return fail(`failed to call webhook: ${result.reason}`)
   const read = readReview(result.body, question, mutating)
   if (!read.ok)
@@ -86,4 +91,24 @@ export async function callWebhook(
     attributes.annotate?.(`${webhook.name}/${key}`, value)
   for (const text of read.answer.warnings) attributes.warn?.(text)
   return read
+}
+
+function startSpan(
+  { server, span: parent, operation, resource, subresource }: Attributes,
+  { webhook }: Candidate,
+  type: 'mutating' | 'validating',
+): Span | undefined {
+  const { tracer } = server.env
+  if (!tracer || !parent) return undefined
+  return tracer.startSpan(`Call ${type} webhook`, {
+    kind: 'client',
+    parent,
+    attributes: {
+      configuration: webhook.configuration,
+      webhook: webhook.name,
+      resource: resource.info.resource,
+      subresource,
+      operation,
+    },
+  })
 }
