@@ -23,6 +23,16 @@ export interface FakeKubelet extends AsyncDisposable {
 
 const encoder = new TextEncoder()
 
+/** What the node and its Pod `default/p` use. */
+const used = {
+  cpu: { time: '2026-01-01T00:00:00Z', usageNanoCores: 120_000_000, usageCoreNanoSeconds: 1 },
+  memory: { time: '2026-01-01T00:00:00Z', workingSetBytes: 32 * 1024 * 1024 },
+}
+const summary = JSON.stringify({
+  node: { nodeName: 'elsewhere', ...used },
+  pods: [{ podRef: { namespace: 'default', name: 'p', uid: 'u' }, containers: [{ name: 'main', ...used }] }],
+})
+
 export async function startFakeKubelet(): Promise<FakeKubelet> {
   const random = createSeededRandom(1)
   const validity = { notBefore: Date.now() - 3_600_000, notAfter: Date.now() + 3_600_000 }
@@ -41,6 +51,7 @@ export async function startFakeKubelet(): Promise<FakeKubelet> {
       const command = new URLSearchParams(query).getAll('command')
       return { status: 101, headers: {}, conversation: isSpdy ? execSpdy(command) : execWebSocket(command) }
     }
+    if (path === '/stats/summary') return { status: 200, headers: {}, body: encoder.encode(summary) }
     if (path.startsWith('/portForward/')) return { status: 101, headers: {}, conversation: forward }
     return { status: 404, headers: {}, body: encoder.encode('404 page not found') }
   }

@@ -71,6 +71,20 @@ describe('pods on a node that is not ours', () => {
     await succeeds(kubectl('patch', 'pod', 'p', '--subresource=status', '--type=merge', '-p', running))
   }
 
+  it('use what its kubelet reports; a node that does not answer is left out', async () => {
+    const kubectl = createKubectl('1.36', server.kubeconfig)
+    const status = {
+      conditions: [{ type: 'Ready', status: 'True' }],
+      allocatable: { cpu: '1', memory: '64Mi' },
+    }
+    const ready = ['--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]
+    for (const name of ['dead', 'elsewhere']) await succeeds(kubectl('patch', 'node', name, ...ready))
+    const nodes = await succeeds(kubectl('top', 'nodes', '--no-headers'))
+    assert.match(nodes, /^elsewhere +120m +12% +32Mi +50%/m)
+    assert.match(nodes, /^dead +<unknown>/m)
+    assert.match(await succeeds(kubectl('top', 'pod', 'p', '--no-headers')), /^p +120m +32Mi/)
+  })
+
   for (const version of kubectlVersions) {
     describe(`kubectl ${version}`, () => {
       let kubectl: Kubectl
