@@ -79,6 +79,7 @@ function addUp(program: Command): void {
     .addOption(
       new Option('--port <n>', 'port to serve on; 0 picks a free one').default(6443).argParser(parsePort),
     )
+    .option('--event-ttl <duration>', 'how long events are kept', checkDuration, '1h0m0s')
     .option('--data-dir <dir>', 'certificates, kubeconfig and stored objects', '.coxswain')
     .addOption(
       new Option('--storage <kind>', 'where objects are kept')

@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Worker } from 'node:worker_threads'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import {
   type ApiServer,
   createApiServer,
@@ -135,6 +136,7 @@ export async function runControlPlane({
       inFlight: { readOnly: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
       priorityAndFairness: options.enablePriorityAndFairness === 'true',
     },
+    eventTtl: durationToMilliseconds(parseDuration(options.eventTtl)),
     nodes: {
       dialer: socketDialer,
       kubelets,
