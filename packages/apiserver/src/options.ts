@@ -33,6 +33,8 @@ export interface ApiServerOptions {
   readonly admission?: AdmissionOptions
   /** How many requests are served at once. @default the limits of kube-apiserver, with priority and fairness */
   readonly limits?: LimitOptions
+  /** How long events are kept, in milliseconds; 0 for no limit. @default an hour */
+  readonly eventTtl?: number
   /** How kubelets and Pods are reached. @default not at all */
   readonly nodes?: NodeOptions
   /** @default services in 10.96.0.0/12 */
@@ -120,6 +122,7 @@ export interface ResolvedOptions {
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
     Pick<AdmissionOptions, 'webhookAuthentication'>
   readonly limits: { readonly inFlight: InFlightLimits; readonly priorityAndFairness: boolean }
+  readonly eventTtl: number | undefined
   readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets' | 'resourceMetrics'>> &
     Pick<NodeOptions, 'connection' | 'acceptSpdy'>
   readonly network: ClusterNetwork
@@ -157,6 +160,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
       inFlight: { ...defaultInFlightLimits, ...limits?.inFlight },
       priorityAndFairness: limits?.priorityAndFairness ?? defaults.priorityAndFairness,
     },
+    eventTtl: options.eventTtl,
     nodes: {
       dialer: defaults.dialer,
       kubelets: defaults.kubelets,

@@ -1,7 +1,7 @@
 import { builtinResources } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import { type Env, TaskGroup } from '@coxswain/kit'
-import { strategyFor } from '@coxswain/strategies'
+import { type Strategy, strategyFor } from '@coxswain/strategies'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { createAdmission, openPlugins } from './admission/admission.ts'
 import { measurePlugins, measureSteps } from './admission/admission-metrics.ts'
@@ -247,7 +247,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         await cache.load()
         for (const info of builtinResources()) {
           const isCrd = info.group === 'apiextensions.k8s.io'
-          const strategy = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
+          const known = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
+          const strategy = known.ttl === undefined ? known : withTtl(known, resolved.eventTtl)
           const conventions = createBuiltinConventions({ info, strategy, scheme: registry })
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
@@ -312,4 +313,9 @@ function createContext(env: Env, request: WireRequest): RequestContext {
     warnings: new Warnings(),
     auditAnnotations: new Map(),
   }
+}
+
+/** Only events have a time to live. Zero is none. */
+function withTtl({ ttl: preset, ...strategy }: Strategy, ttl: number | undefined = preset): Strategy {
+  return ttl ? { ...strategy, ttl } : strategy
 }

@@ -78,6 +78,7 @@ function addUp(program: Command): void {
     .description(
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
     )
+    .option('--event-ttl <duration>', 'how long events are kept', checkDuration, '1h0m0s')
     .option('--data-dir <dir>', 'certificates, kubeconfig and stored objects', '.coxswain')
     .addOption(
       new Option('--storage <kind>', 'where objects are kept')

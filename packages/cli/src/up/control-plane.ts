@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Worker } from 'node:worker_threads'
+import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import {
   type ApiServer,
   createApiServer,
@@ -142,6 +143,7 @@ export async function runControlPlane({
       inFlight: { readOnly: options.maxRequestsInflight, mutating: options.maxMutatingRequestsInflight },
       priorityAndFairness: options.enablePriorityAndFairness === 'true',
     },
+    eventTtl: durationToMilliseconds(parseDuration(options.eventTtl)),
     nodes: {
       dialer: socketDialer,
       kubelets,

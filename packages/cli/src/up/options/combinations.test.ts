@@ -36,6 +36,11 @@ describe('options of up that need others', () => {
     assert.equal(outcomeOf('--runtime', 'process', '--image', 'a=.', '--image', 'b=..'), 'sqlite')
   })
 
+  it('have the values of kube-apiserver', () => {
+    assert.equal(outcomeOf('--event-ttl', '2h30m'), 'sqlite')
+    assert.throws(() => outcomeOf('--event-ttl', 'long'), /a duration like/)
+  })
+
   for (const [needed, ...args] of [
     ['--storage etcd', '--storage', 'sqlite', '--etcd-servers', 'http://a'],
     ['--storage etcd', '--etcd-cafile', 'x'],

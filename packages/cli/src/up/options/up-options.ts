@@ -37,6 +37,7 @@ export interface UpOptions
   readonly missingImages?: readonly string[]
   readonly operator?: readonly string[]
   readonly serviceClusterIpRange: string
+  readonly eventTtl: string
   readonly maxRequestsInflight: number
   readonly maxMutatingRequestsInflight: number
   readonly enablePriorityAndFairness: 'true' | 'false'
