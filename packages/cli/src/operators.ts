@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import {
   type InstalledKind,
   isRuntimeError,
@@ -8,6 +7,7 @@ import {
 } from '@coxswain/runtime'
 import { loadOperator } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
+import { refuseAbsent } from './host/operator-files.ts'
 import { describeImportError } from './import-error.ts'
 
 /** Imports the files and takes their default exports. Importing starts nothing. */
@@ -16,10 +16,10 @@ export async function loadOperators(files: readonly string[]): Promise<Operator[
 }
 
 async function load(file: string): Promise<Operator> {
-  if (!existsSync(file)) throw new CommandError(`operator cannot be loaded: ${file}: there is no such file`)
   try {
     return await loadOperator(file)
   } catch (cause) {
+    refuseAbsent([file])
     throw new CommandError(`operator cannot be loaded: ${describe(file, cause)}`, { cause })
   }
 }
