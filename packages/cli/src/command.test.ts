@@ -43,7 +43,8 @@ describe('the coxswain command', () => {
   it('lists its commands, and the options of a command', async () => {
     const help = await coxswain('--help')
     assert.equal(help.code, 0)
-    for (const word of ['up', 'run', '--version', '--help']) assert.ok(help.stdout.includes(word), word)
+    for (const word of ['up', 'run', 'dev', '--version', '--help'])
+      assert.ok(help.stdout.includes(word), word)
     const up = await coxswain('up', '--help')
     assert.equal(up.code, 0)
     const options = [
@@ -264,6 +265,22 @@ describe('the coxswain command', () => {
     assert.equal(code, 1)
     assert.match(stderr, /operator\.ts:1: Unexpected token/)
     assert.equal(existsSync(dataDir), false)
+  })
+
+  it('does not start beside operators that do not fit together, or for a controller that none has', async () => {
+    using directory = scratch()
+    const file = fileURLToPath(new URL('../../../examples/01-at/operator.ts', import.meta.url))
+    const dataDir = join(directory.path, 'data')
+    const up = ['up', '--port', '0', '--data-dir', dataDir]
+    for (const [more, message] of [
+      [['--operator', file, file], /^coxswain: there are two operators \S+\n$/],
+      [['--operator', file, '--concurrency', 'none=2'], /^coxswain: .*none.*\n$/],
+    ] as const) {
+      const { code, stderr } = await coxswain(...up, ...more)
+      assert.equal(code, 2)
+      assert.match(stderr, message)
+      assert.equal(existsSync(dataDir), false)
+    }
   })
 
   const broken: readonly (readonly [string, string, RegExp])[] = [

@@ -1,7 +1,16 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import {
+  configOption,
+  dataDirOption,
+  nodesOption,
+  parseCount,
+  portOption,
+  runtimeOption,
+} from './command-options.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
-import { addSettings, completeBooleans, runSettings, upSettings } from './host/settings.ts'
+import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { isChild, stopWithParent } from './parent.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
@@ -17,7 +26,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // What nobody reads any more, as with `| head`, is not worth an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
-    await createProgram().parseAsync(argv[2] === 'run' ? completeBooleans(argv) : argv)
+    await createProgram().parseAsync(argv[2] === 'run' || argv[2] === 'dev' ? completeBooleans(argv) : argv)
   } catch (error) {
     process.exitCode = report(error)
   }
@@ -54,6 +63,7 @@ export function createProgram(): Command {
     .hook('preAction', (_, command) => refuseEmptyPaths(command))
   addUp(program)
   addRun(program)
+  addDev(program)
   addKubeconfig(program)
   addStore(program)
   addConvert(program)
@@ -79,7 +89,7 @@ function addUp(program: Command): void {
       'Start the control plane: an API server on https://127.0.0.1, its controllers, and operators.',
     )
     .option('--event-ttl <duration>', 'how long events are kept', checkDuration, '1h0m0s')
-    .option('--data-dir <dir>', 'certificates, kubeconfig and stored objects', '.coxswain')
+    .addOption(dataDirOption())
     .addOption(
       new Option('--storage <kind>', 'where objects are kept')
         .choices(['sqlite', 'memory', 'etcd'])
@@ -124,15 +134,8 @@ function addUp(program: Command): void {
       parseList,
       ['*'],
     )
-    .addOption(new Option('--nodes <n>', 'how many nodes there are').default(1).argParser(parseCount))
-    .addOption(
-      new Option(
-        '--runtime <kind>',
-        'what containers are: nothing that runs, or processes of this machine with all your rights',
-      )
-        .choices(['simulated', 'process'])
-        .default('simulated'),
-    )
+    .addOption(nodesOption())
+    .addOption(runtimeOption())
     .option('--missing-images <list>', 'images that simulated nodes cannot get', parseList)
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
     .addOption(
@@ -147,6 +150,7 @@ function addUp(program: Command): void {
     )
     .addHelpText('after', upHelp)
     .action(async (options, up: Command) => {
+      if (isChild()) stopWithParent()
       const { runUp } = await import('./up/up.ts')
       await runUp(options, givenOptions(up))
     })
@@ -168,21 +172,16 @@ function addRun(program: Command): void {
     .description('Run operators against the cluster of the current kubeconfig.')
     .argument('[file...]', 'TypeScript or JavaScript files whose default export is an operator')
     .option('--webhook-cert-dir <dir>', 'the older name of --webhook-cert-path')
-    .addOption(
-      new Option(
-        '--config <file>',
-        'configuration file (default: coxswain.config.ts, .js or .mjs of the working directory)',
-      ).env('COXSWAIN_CONFIG'),
-    )
+    .addOption(configOption())
     .addHelpText('after', runHelp)
     .option('--watch', 'run again in a new process whenever a file of the operators is saved', false)
     .action(async (files: string[], { watch }, run: Command) => {
-      const { childVariable, waitForTurn } = await import('./run/watch-child.ts')
-      if (!watch) return await (await import('./run/run.ts')).runRun(files, run)
-      if (process.env[childVariable] === undefined) return await (await import('./run/watch.ts')).runWatch()
+      if (watch && !isChild()) return await (await import('./run/watch.ts')).runWatch(files)
       const { runRun } = await import('./run/run.ts')
+      if (!watch) return await runRun(files, run)
+      const { waitForTurn } = await import('./run/watch-child.ts')
       const { onReady } = await waitForTurn()
-      await runRun(files, run, onReady)
+      await runRun(files, run, { onReady: () => onReady() })
     })
 }
 
@@ -200,6 +199,40 @@ Examples:
   coxswain run --leader-elect --metrics-bind-address :8443 --health-probe-bind-address :8081 operator.ts
 
 Exit codes: 0 stopped cleanly, 1 runtime failure or leader election lost, 2 bad usage.`
+
+function addDev(program: Command): void {
+  addSettings(inherit(program, 'dev'), devSettings)
+    .description(
+      'Develop operators: a control plane, and beside it operators that run again when a file of theirs is saved.',
+    )
+    .argument('[file...]', 'TypeScript or JavaScript files whose default export is an operator')
+    .addOption(portOption())
+    .addOption(dataDirOption())
+    .addOption(
+      new Option('--storage <kind>', 'where objects are kept')
+        .choices(['sqlite', 'memory'])
+        .default('sqlite'),
+    )
+    .addOption(nodesOption())
+    .addOption(runtimeOption())
+    .addOption(configOption())
+    .addHelpText('after', devHelp)
+    .action(async (files: string[], options, dev: Command) => {
+      if (isChild()) return await (await import('./dev/dev-operators.ts')).runDevOperators(files, dev)
+      await (await import('./dev/dev.ts')).runDev(files, options)
+    })
+}
+
+const devHelp = `
+Prints the KUBECONFIG to export, and what to try. CustomResourceDefinitions are installed, and updated when they change; webhooks
+are reached on this machine. A file that cannot be loaded is reported, and the next save tries again. coxswain.config.ts is read as
+by coxswain run, except for the connection and leader election. SIGINT or SIGTERM stops operators and control plane.
+
+Examples:
+  coxswain dev operator.ts
+  coxswain dev --port 0 --storage memory operator.ts
+
+Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
 
 function addKubeconfig(program: Command): void {
   inherit(program, 'kubeconfig')
@@ -342,12 +375,6 @@ function familyOfRange(cidr: string): number {
   const family = isIP(address)
   const isPrefix = /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128)
   return cidr === `${address}/${prefix}` && isPrefix ? family : 0
-}
-
-function parseCount(text: string): number {
-  if (!/^\d+$/.test(text) || Number(text) > 10_000)
-    throw new InvalidArgumentError('a number from 0 to 10000 is needed.')
-  return Number(text)
 }
 
 function parseList(text: string): string[] {

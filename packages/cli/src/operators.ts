@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { createClient } from '@coxswain/client'
+import type { Env } from '@coxswain/kit'
 import {
   type InstalledKind,
   isRuntimeError,
@@ -7,7 +8,9 @@ import {
   type Operator,
 } from '@coxswain/runtime'
 import { loadOperator } from '@coxswain/runtime/node'
+import type { Transport } from '@coxswain/wire'
 import { CommandError } from './exit.ts'
+import { refuseAbsent } from './host/operator-files.ts'
 import { describeImportError } from './import-error.ts'
 
 /** Imports the files and takes their default exports. Importing starts nothing. */
@@ -16,10 +19,10 @@ export async function loadOperators(files: readonly string[]): Promise<Operator[
 }
 
 async function load(file: string): Promise<Operator> {
-  if (!existsSync(file)) throw new CommandError(`operator cannot be loaded: ${file}: there is no such file`)
   try {
     return await loadOperator(file)
   } catch (cause) {
+    refuseAbsent([file])
     throw new CommandError(`operator cannot be loaded: ${describe(file, cause)}`, { cause })
   }
 }
@@ -47,4 +50,21 @@ export function createManager(operators: readonly Operator[], options: ManagerOp
     if (!isRuntimeError(error, 'BadDefinition')) throw error
     throw new CommandError(error.message, { exitCode: 2, cause: error })
   }
+}
+
+/** Throws as `createManager` does, before there is a server to connect to. */
+export function checkOperators(
+  operators: readonly Operator[],
+  { concurrency }: Pick<ManagerOptions, 'concurrency'>,
+  env: Env,
+): void {
+  const transport: Transport = {
+    send: () => Promise.reject(new Error('it is not connected')),
+    async [Symbol.asyncDispose]() {},
+  }
+  createManager(operators, {
+    client: createClient({ env, transport }),
+    env,
+    ...(concurrency && { concurrency }),
+  })
 }

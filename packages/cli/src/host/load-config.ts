@@ -16,10 +16,16 @@ export interface LoadedConfig {
 }
 
 /** The configuration file that was named, or the one of the working directory; undefined when there is none. */
+export function findConfig(named: string | undefined): string | undefined {
+  if (named !== undefined && !existsSync(named))
+    throw new CommandError(`--config ${named}: there is no such file`, { exitCode: 2 })
+  return named ?? usualNames.find(name => existsSync(name))
+}
+
+/** What that file says; undefined when there is none. */
 export async function loadConfig(named: string | undefined): Promise<LoadedConfig | undefined> {
-  const file = named ?? usualNames.find(name => existsSync(name))
+  const file = findConfig(named)
   if (file === undefined) return undefined
-  if (!existsSync(file)) throw new CommandError(`--config ${file}: there is no such file`, { exitCode: 2 })
   let module: { default?: unknown }
   try {
     module = await import(pathToFileURL(resolve(file)).href)

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import type { Client } from '@coxswain/client'
 import type { Env, LogThreshold } from '@coxswain/kit'
 import {
@@ -76,14 +77,14 @@ export async function serveEndpoints(
 }
 
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
 /** Who asks for another host was sent here by a web page under that name. */
 function fromLoopback(handler: Handler): Handler {
   return async request => {
     const host = (getHeader(request.headers, 'host') ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
-    if (isLoopback(host)) return await handler(request)
+    if (isLoopback(host.toLowerCase())) return await handler(request)
     return {
       status: 403,
       headers: { 'content-type': 'text/plain' },

@@ -140,6 +140,13 @@ export const runSettings: readonly Setting[] = [
 /** Those of `coxswain up`, for the operators beside the server. */
 export const upSettings: readonly Setting[] = [...hosting, tracing, logFormat]
 
+/** Those of `coxswain dev`: the cluster is its own, and webhooks are reached on this machine. */
+export const devSettings: readonly Setting[] = [
+  ...hosting.filter(({ flag }) => flag !== 'webhook-service'),
+  { ...logFormat, what: 'text or json', default: 'text' },
+  logLevel,
+]
+
 /** `--metrics-secure` -> `COXSWAIN_METRICS_SECURE`. */
 export function variableOf({ flag }: Setting): string {
   return `COXSWAIN_${flag.replaceAll('-', '_').toUpperCase()}`

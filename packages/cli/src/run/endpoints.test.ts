@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { get } from 'node:http'
 import { createServer } from 'node:net'
 import { describe, it } from 'node:test'
 import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
@@ -8,7 +9,7 @@ import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 // @ts-expect-error it has no types
 import parseText from 'parse-prometheus-text-format'
-import { type Launched, launch, type Running } from '../test-support/commands.ts'
+import { type Launched, launch, type Running, scratch } from '../test-support/commands.ts'
 
 const runtime = import.meta.resolve('@coxswain/runtime')
 const core = import.meta.resolve('@coxswain/api/core/v1')
@@ -82,6 +83,17 @@ async function tokenOf({ client }: Launched, name: string): Promise<string> {
   return status.token
 }
 
+/** Lets a ServiceAccount get a path. */
+async function allowToGet({ client }: Launched, name: string, path: string): Promise<void> {
+  const metadata = { name }
+  await client.create(ClusterRole, { metadata, rules: [{ nonResourceURLs: [path], verbs: ['get'] }] })
+  await client.create(ClusterRoleBinding, {
+    metadata,
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ kind: 'ServiceAccount', namespace: 'default', name }],
+  })
+}
+
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 1_200; tries++) {
     if (await holds()) return
@@ -104,16 +116,7 @@ describe('the endpoints of coxswain run', () => {
     assert.match(metrics, /^https:/)
     const visitor = await tokenOf(cluster, 'visitor')
     const prometheus = await tokenOf(cluster, 'prometheus')
-    const metadata = { name: 'metrics-reader' }
-    await client.create(ClusterRole, {
-      metadata,
-      rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }],
-    })
-    await client.create(ClusterRoleBinding, {
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'metrics-reader' },
-      subjects: [{ kind: 'ServiceAccount', namespace: 'default', name: 'prometheus' }],
-    })
+    await allowToGet(cluster, 'prometheus', '/metrics')
     assert.deepEqual(await ask(`${metrics}/metrics`), { status: 401, text: 'Unauthorized\n' })
     assert.equal((await ask(`${metrics}/metrics`, 'garbage')).status, 500)
     assert.deepEqual(await ask(`${metrics}/metrics`, visitor), {
@@ -170,6 +173,44 @@ describe('the endpoints of coxswain run', () => {
     assert.equal(await run.stop(), 0)
   })
 
+  it('show what the process does to authorized users on other addresses, and on loopback under its own names only', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const file = cluster.file('first.mjs', first)
+    {
+      await using run = cluster.run('--pprof-bind-address', ':0', '--log-format', 'json', file)
+      const everywhere = await urlOf(run, 'pprof-bind-address')
+      const debug = `https://127.0.0.1:${new URL(everywhere).port}/debug/reconciles`
+      assert.match(everywhere, /^https:/)
+      const visitor = await tokenOf(cluster, 'visitor')
+      const developer = await tokenOf(cluster, 'developer')
+      await allowToGet(cluster, 'developer', '/debug/*')
+      assert.deepEqual(await ask(debug), { status: 401, text: 'Unauthorized\n' })
+      assert.equal((await ask(debug, visitor)).status, 403)
+      assert.equal((await ask(debug, developer)).status, 200)
+      const level = debug.replace('reconciles', 'log-level')
+      assert.equal((await ask(level, developer, 'debug')).status, 403, 'to change it is another verb')
+      assert.equal(await run.stop(), 0)
+    }
+    await using run = cluster.run('--pprof-bind-address', '127.0.0.1:0', '--log-format', 'json', file)
+    const { port } = new URL(await urlOf(run, 'pprof-bind-address'))
+    const statusFor = (host: string) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const options = { host: '127.0.0.1', port, path: '/debug/log-level', headers: { host }, agent: false }
+        get(options, answer => answer.resume() && resolve(answer.statusCode)).on('error', reject)
+      })
+    for (const host of ['localhost', 'LocalHost:80', `127.0.0.1:${port}`, '127.1.2.3', '[::1]:6060'])
+      assert.equal(await statusFor(host), 200, host)
+    for (const host of [
+      'evil.example',
+      '127.0.0.1.evil.example',
+      '127.evil',
+      'localhost.evil.example',
+      '10.0.0.1:80',
+    ])
+      assert.equal(await statusFor(host), 403, host)
+    assert.equal(await run.stop(), 0)
+  })
+
   it('are a failure in one line where the port is in use', async () => {
     await using cluster = await launch('--storage', 'memory')
     const taken = createServer()
@@ -195,6 +236,45 @@ describe('the endpoints of coxswain run', () => {
     const { status, text } = await ask(`http://127.0.0.1:${port}/metrics`)
     assert.equal(status, 200)
     assert.match(text, /controller_runtime_max_concurrent_reconciles\{controller="at"\} 3/)
+    assert.equal(await cluster.up.stop(), 0)
+  })
+
+  it('are one set for all files of coxswain up --operator, which share their watches', async () => {
+    using folder = scratch()
+    const ports = [await freePort(), await freePort()]
+    const [metrics = '', health = ''] = ports.map(port => `127.0.0.1:${port}`)
+    await using cluster = await launch(
+      ...['--storage', 'memory', '--controllers', 'none', '--metrics-bind-address', metrics],
+      ...['--metrics-secure=false', '--health-probe-bind-address', health],
+      ...['--operator', folder.file('first.mjs', first), folder.file('second.mjs', second)],
+    )
+    const { text } = await ask(`http://${metrics}/metrics`)
+    for (const controller of ['maps', 'others'])
+      assert.match(
+        text,
+        new RegExp(`controller_runtime_max_concurrent_reconciles\\{controller="${controller}"`),
+      )
+    assert.match(
+      (await ask(`http://${health}/readyz?verbose`)).text,
+      /\+\]first\.mood ok\n\[\+\]second\.mood ok/,
+    )
+    const served = new TextDecoder().decode(
+      await readBody(
+        (
+          await cluster.transport.send({
+            method: 'GET',
+            path: '/metrics',
+            query: '',
+            headers: {},
+            signal: new AbortController().signal,
+          })
+        ).body,
+      ),
+    )
+    const [, watches] =
+      /^apiserver_longrunning_requests\{verb="WATCH"[^}]*resource="configmaps"[^}]*\} (\d+)$/m.exec(served) ??
+      []
+    assert.equal(watches, '1', 'one watch of ConfigMaps for two operators')
     assert.equal(await cluster.up.stop(), 0)
   })
 })

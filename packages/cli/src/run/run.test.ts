@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { Lease } from '@coxswain/api/coordination/v1'
 import { ConfigMap, Pod, ServiceAccount } from '@coxswain/api/core/v1'
 import { kindFor } from '@coxswain/client'
 import { createRealEnv } from '@coxswain/kit'
-import { launch } from '../test-support/commands.ts'
+import { launch, scratch, startIn } from '../test-support/commands.ts'
 
 const runtime = import.meta.resolve('@coxswain/runtime')
 const machinery = import.meta.resolve('@coxswain/apimachinery/kinds')
@@ -126,6 +127,50 @@ describe('coxswain run', () => {
   })
 })
 
+describe('coxswain.config.ts', () => {
+  it('says what coxswain run runs and how, and is read again with --watch when it is saved', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    using folder = scratch()
+    folder.file('package.json', '{ "type": "module" }')
+    folder.file('operator.mjs', operatorWith('size'))
+    const configure = (id: string) =>
+      folder.file(
+        'coxswain.config.ts',
+        `import { defineConfig } from '${import.meta.resolve('../host/config.ts')}'
+        export default defineConfig({
+          operators: ['operator.mjs'],
+          kubeconfig: '${cluster.kubeconfig}',
+          install: true,
+          leaderElect: true,
+          leaderElectionId: '${id}',
+          leaderElectionNamespace: 'default',
+        })`,
+      )
+    configure('one')
+    await using run = startIn(folder.path, 'run', '--watch')
+    await run.prints(/customresourcedefinition widgets\.example\.com created\n/)
+    const leader = async (name: string) =>
+      (await cluster.client.get(Lease, { namespace: 'default', name }))?.spec?.holderIdentity
+    const until = async (what: string, holds: () => Promise<boolean>) => {
+      for (let tries = 0; tries < 1_200; tries++) {
+        if (await holds()) return
+        await createRealEnv().clock.sleep(50)
+      }
+      assert.fail(`never: ${what}`)
+    }
+    await until('it leads', async () => Boolean(await leader('one')))
+    configure('two')
+    await run.prints(/coxswain\.config\.ts changed, running again after \d+ ms\n/)
+    await until('it leads under the other name', async () => Boolean(await leader('two')))
+    assert.equal((await leader('one')) ?? '', '', 'the first lease was released')
+    folder.file('coxswain.config.ts', 'export default { leaderElects: true }')
+    await run.prints(
+      /coxswain\.config\.ts: leaderElects: there is no such setting\ncoxswain: waiting for a change\n/,
+    )
+    assert.equal(await run.stop('SIGINT'), 0)
+  })
+})
+
 describe('coxswain run --watch', () => {
   it('runs the operator again when a file it imports is saved, and waits when it cannot be loaded', async () => {
     await using cluster = await launch('--storage', 'memory')
@@ -151,5 +196,7 @@ describe('coxswain run --watch', () => {
     write('four')
     await run.prints(/text is four\n/)
     assert.equal(await run.stop('SIGINT'), 0)
+    await using absent = cluster.run('--watch', `${file}.absent`)
+    assert.equal(await absent.exited, 1, 'there is nothing to watch')
   })
 })

@@ -7,6 +7,7 @@ import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
 import {
   createClientMetrics,
   findKindsToInstall,
+  type InstalledKind,
   isRuntimeError,
   type KindsToInstall,
   type LeaderElectionOptions,
@@ -44,11 +45,18 @@ export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags,
   readonly logLevel: LogLevel
 }
 
+export interface RunEvents {
+  /** The caches are filled. */
+  readonly onReady?: () => void
+  /** @default a line on standard error */
+  readonly onInstalled?: (installed: InstalledKind) => void
+}
+
 /** Runs operators against the cluster of the kubeconfig until a signal stops them, or the lease is lost. */
 export async function runRun(
   named: readonly string[],
   command: Command,
-  onReady: () => void = () => {},
+  events: RunEvents = {},
 ): Promise<void> {
   const loaded = await loadConfig(command.getOptionValue('config') as string | undefined)
   if (loaded) applyConfig(command, runSettings, loaded)
@@ -59,7 +67,7 @@ export async function runRun(
       exitCode: 2,
     })
   refuseIgnored(command, options)
-  await host(files, options, onReady)
+  await host(files, options, events)
 }
 
 /** What is said on the command line has an effect. */
@@ -83,7 +91,7 @@ function refuseIgnored(command: Command, options: RunCommandOptions): void {
 async function host(
   files: readonly string[],
   options: RunCommandOptions,
-  onReady: () => void,
+  { onReady = () => {}, onInstalled = tellInstalled }: RunEvents,
 ): Promise<void> {
   const periods = readPeriods(options)
   const logLevel = new LogThreshold(options.logLevel)
@@ -109,7 +117,7 @@ async function host(
     hostname: hostname(),
     onReconcile: reconciles.add,
     webhooks: webhookOptionsFor(operators, env, options),
-    ...(options.install && { install: { onInstalled: tellInstalled } }),
+    ...(options.install && { install: { onInstalled } }),
     ...(options.namespaces && { namespaces: options.namespaces }),
     ...(options.concurrency && { concurrency: options.concurrency }),
     ...(options.leaderElect && {

@@ -1,29 +1,50 @@
 import { registerHooks } from 'node:module'
 import { ownFile } from '@coxswain/kit/node'
+import { stopWithParent } from '../parent.ts'
+import { stateOf } from './file-state.ts'
 
-/** Set for the processes that `--watch` starts. */
-export const childVariable = 'COXSWAIN_WATCH_CHILD'
-
-/** What such a process says to the one that watches: a file that it loads, or that its caches are filled. */
-export type Report = { readonly loaded: string } | { readonly ready: true }
+/** What a process with operators reports to the one that watches: a file that it loads, or that its caches are filled. */
+export type Report =
+  | { readonly loaded: string; readonly state: string }
+  /** With the names of the definitions that it has installed. */
+  | { readonly ready: true; readonly installed: readonly string[] }
 
 export function isReport(message: unknown): message is Report {
   return typeof message === 'object' && message !== null && ('loaded' in message || 'ready' in message)
 }
 
-/** Resolves when the process that watches says so; from then on it hears of the files that are loaded. */
-export async function waitForTurn(): Promise<{ readonly onReady: () => void }> {
+export interface Turn {
+  /** To be called when the caches are filled. */
+  readonly onReady: (installed?: readonly string[]) => void
+}
+
+/** Resolves when the process that watches says so; from then on the files that are loaded are reported to it. */
+export async function waitForTurn(): Promise<Turn> {
   const report = (message: Report): void => void process.send?.(message, () => {})
-  // The one that watches was killed: nothing would stop this one.
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
-  await new Promise(resolve => process.once('message', resolve))
+  const turn = new Promise(resolve => process.once('message', resolve))
+  stopWithParent()
+  process.channel?.ref()
+  await turn
   process.channel?.unref() // it ends when its operators have
+  const reportFile = (url: string): void => {
+    const file = ownFile(url)
+    if (file !== undefined) report({ loaded: file, state: stateOf(file) })
+  }
   registerHooks({
+    resolve(specifier, context, nextResolve) {
+      try {
+        return nextResolve(specifier, context)
+      } catch (error) {
+        // Once the file exists it is worth another try.
+        if (/^(\.{1,2}\/|file:)/.test(specifier) && context.parentURL !== undefined)
+          reportFile(new URL(specifier, context.parentURL).href)
+        throw error
+      }
+    },
     load(url, context, nextLoad) {
-      const file = ownFile(url)
-      if (file !== undefined) report({ loaded: file })
+      reportFile(url)
       return nextLoad(url, context)
     },
   })
-  return { onReady: () => report({ ready: true }) }
+  return { onReady: (installed = []) => report({ ready: true, installed }) }
 }

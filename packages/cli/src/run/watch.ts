@@ -1,45 +1,70 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { type FSWatcher, statSync, watch } from 'node:fs'
-import { basename, dirname, relative } from 'node:path'
+import { relative } from 'node:path'
+import { aborted } from '@coxswain/kit'
+import { abortOnSignals } from '@coxswain/kit/node'
 import { CommandError } from '../exit.ts'
-import { childVariable, isReport } from './watch-child.ts'
+import { refuseAbsent } from '../host/operator-files.ts'
+import { childVariable } from '../parent.ts'
+import { isReport } from './watch-child.ts'
+import { WatchedFiles } from './watched-files.ts'
 
-/** Editors write a file in several steps: what comes within so many milliseconds is one change. */
-const quietTime = 15
-/** Folders that are watched. */
-const mostFolders = 1_000
+/** How long operators get to stop: more than their manager needs. */
+const stopLimit = 45_000
+
+/** `coxswain run --watch`: until a signal stops it. */
+export async function runWatch(files: readonly string[]): Promise<void> {
+  refuseAbsent(files)
+  using stop = abortOnSignals()
+  await watchOperators({ signal: stop.signal })
+}
+
+export interface WatchOptions {
+  readonly signal: AbortSignal
+  /** Called when the caches of operators are filled for the first time, with the names of the definitions they have installed. */
+  readonly onReady?: (installed: readonly string[]) => void
+}
 
 /**
- * Runs operators in a process of their own, and again in another one whenever a file that they are made of is saved. The next
- * process has loaded the framework already when it is needed. Resolves when a signal has stopped them.
+ * Runs operators in a process of their own, which has the arguments of this one, and again in another one whenever a file that
+ * they are made of is saved. The next process has loaded the framework already when it is needed. Resolves when the
+ * signal has stopped them.
  */
-export async function runWatch(): Promise<void> {
+export async function watchOperators({ signal, onReady = () => {} }: WatchOptions): Promise<void> {
+  const stopped = aborted(signal)
   const files = new WatchedFiles()
+  let present = new Generation(files)
   let standby = new Generation(files)
+  const discard = (): void => {
+    present.discard()
+    standby.discard()
+  }
+  process.once('exit', discard)
+  let isFirst = true
+  let tellChange = (): void => {}
   try {
     for (;;) {
-      const present = standby
-      present.go()
-      standby = new Generation(files)
-      const stopped = nextSignal()
+      present.onReady = installed => {
+        tellChange()
+        if (isFirst) onReady(installed)
+        isFirst = false
+      }
       const changed = files.nextChange()
-      const reason = await Promise.race([stopped.signal, changed.then(() => undefined)])
-      stopped.forget()
+      present.go()
+      const change = await Promise.race([changed, stopped])
       const code = await present.stop()
-      if (reason !== undefined) {
-        if (code !== 0) throw new CommandError(`it ended with code ${code}`)
-        return
+      if (signal.aborted && code !== 0) throw new CommandError(`the operators ended with code ${code}`)
+      if (signal.aborted || !change) return
+      tellChange = () => {
+        const took = Math.round(performance.now() - change.at)
+        const name = relative(process.cwd(), change.file)
+        process.stderr.write(`coxswain: ${name} changed, running again after ${took} ms\n`)
       }
-      const { file, at } = await changed
-      standby.onReady = () => {
-        const took = Math.round(performance.now() - at)
-        process.stderr.write(
-          `coxswain: ${relative(process.cwd(), file)} changed, running again after ${took} ms\n`,
-        )
-      }
+      present = standby
+      standby = new Generation(files)
     }
   } finally {
-    standby.discard()
+    process.off('exit', discard)
+    discard()
     files.close()
   }
 }
@@ -47,14 +72,13 @@ export async function runWatch(): Promise<void> {
 /** One process: it waits until it may go, runs operators, and ends. */
 class Generation {
   /** Called when the caches are filled. */
-  onReady: () => void = () => {}
+  onReady: (installed: readonly string[]) => void = () => {}
   readonly #child: ChildProcess
   readonly #exited: Promise<number>
   #isStopping = false
 
   constructor(files: WatchedFiles) {
-    const args = [...process.execArgv, ...process.argv.slice(1)]
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [childVariable]: '1' },
       // A signal of the terminal is for this process, which passes it on once.
@@ -63,14 +87,15 @@ class Generation {
     this.#child = child
     child.on('message', message => {
       if (!isReport(message)) return
-      if ('loaded' in message) files.add(message.loaded)
-      else this.onReady()
+      if ('loaded' in message) files.add(message.loaded, message.state)
+      else if (!this.#isStopping) this.onReady(message.installed)
     })
     this.#exited = new Promise(resolve => {
       child.on('error', () => resolve(1))
-      child.on('exit', code => {
-        if (!this.#isStopping && code !== 0) process.stderr.write('coxswain: waiting for a change\n')
-        resolve(code ?? 1)
+      child.on('exit', (code, name) => {
+        if (this.#isStopping) return resolve(code ?? (name === 'SIGTERM' ? 0 : 1))
+        process.stderr.write('coxswain: waiting for a change\n')
+        resolve(0) // it has said why
       })
     })
   }
@@ -79,82 +104,19 @@ class Generation {
     this.#child.send('go', () => {}) // one that has died says so by its exit
   }
 
-  /** Resolves with the exit code. */
+  /** Resolves with the exit code; 0 for one that had ended already. */
   async stop(): Promise<number> {
     this.#isStopping = true
     this.#child.kill('SIGTERM')
-    return await this.#exited
+    const limit = setTimeout(() => {
+      process.stderr.write(`coxswain: the operators did not stop within ${stopLimit} ms and were killed\n`)
+      this.discard()
+    }, stopLimit)
+    return await this.#exited.finally(() => clearTimeout(limit))
   }
 
   discard(): void {
     this.#isStopping = true
     this.#child.kill('SIGKILL')
   }
-}
-
-interface Change {
-  readonly file: string
-  /** When it was seen. */
-  readonly at: number
-}
-
-/** The files that operators are made of. Folders are watched: editors put a new file in the place of the old one. */
-class WatchedFiles {
-  readonly #folders = new Map<string, FSWatcher>()
-  /** What each file was like when it was seen last. */
-  readonly #states = new Map<string, string>()
-  #next = Promise.withResolvers<Change>()
-  #timer: NodeJS.Timeout | undefined
-
-  add(file: string): void {
-    this.#states.set(file, stateOf(file))
-    const folder = dirname(file)
-    if (this.#folders.has(folder) || this.#folders.size >= mostFolders) return
-    try {
-      const watcher = watch(folder, (_, name) => this.#look(folder, name))
-      watcher.on('error', () => {}) // the folder was removed
-      this.#folders.set(folder, watcher)
-    } catch {
-      // It cannot be watched: the others are.
-    }
-  }
-
-  /** Resolves at the next change of a file. */
-  nextChange(): Promise<Change> {
-    this.#next = Promise.withResolvers()
-    return this.#next.promise
-  }
-
-  close(): void {
-    clearTimeout(this.#timer)
-    for (const watcher of this.#folders.values()) watcher.close()
-  }
-
-  #look(folder: string, name: string | null): void {
-    const at = performance.now()
-    for (const [file, before] of this.#states) {
-      if (dirname(file) !== folder || (name !== null && basename(file) !== name)) continue
-      const state = stateOf(file)
-      if (state === before || state === '') continue // not changed, or about to be written anew
-      this.#states.set(file, state)
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(() => this.#next.resolve({ file, at }), quietTime)
-    }
-  }
-}
-
-/** Empty for a file that is not there. */
-function stateOf(file: string): string {
-  try {
-    const { mtimeMs, size, ino } = statSync(file)
-    return `${mtimeMs} ${size} ${ino}`
-  } catch {
-    return ''
-  }
-}
-
-function nextSignal(): { readonly signal: Promise<NodeJS.Signals>; forget(): void } {
-  const { promise, resolve } = Promise.withResolvers<NodeJS.Signals>()
-  process.once('SIGINT', resolve).once('SIGTERM', resolve)
-  return { signal: promise, forget: () => void process.off('SIGINT', resolve).off('SIGTERM', resolve) }
 }

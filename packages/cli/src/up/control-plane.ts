@@ -96,7 +96,7 @@ export async function runControlPlane({
   const kubeconfig = resolve(options.kubeconfig ?? join(dataDir, 'kubeconfig'))
   await refuseForeignKubeconfig(kubeconfig)
   const files = options.operator ?? []
-  const operators = await loadOperators(files)
+  const operators = await loadOperators(files, options, env)
   const addresses = resolveAddresses(options)
   const directory = resolve(options.certDir ?? join(dataDir, 'pki'))
   const pki = ensurePki(directory, env, {
@@ -258,9 +258,17 @@ async function encrypt(
   return mayReload ? encrypted : { store: encrypted.store }
 }
 
-/** The framework is loaded here only for operators. */
-async function loadOperators(files: readonly string[]): Promise<readonly Operator[]> {
-  return files.length === 0 ? [] : await (await import('../operators.ts')).loadOperators(files)
+/** The framework is loaded here only for operators. They are checked before anything is started. */
+async function loadOperators(
+  files: readonly string[],
+  { concurrency }: UpOptions,
+  env: Env,
+): Promise<readonly Operator[]> {
+  if (files.length === 0) return []
+  const { checkOperators, loadOperators: load } = await import('../operators.ts')
+  const operators = await load(files)
+  checkOperators(operators, concurrency ? { concurrency } : {}, env)
+  return operators
 }
 
 /** What flags say of the scheduler is looked at before anything is started; it is loaded again where the scheduler runs. */

@@ -1,0 +1,14 @@
+/** Set for the processes that `--watch` and `dev` start. */
+export const childVariable = 'COXSWAIN_CHILD'
+
+/** Whether another process of this command has started this one. */
+export function isChild(): boolean {
+  return process.env[childVariable] !== undefined
+}
+
+/** From now on this process stops, cleanly, when the one that started it ends. Its own children are not marked. */
+export function stopWithParent(): void {
+  delete process.env[childVariable]
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel?.unref()
+}
