@@ -252,7 +252,7 @@ describe('the coxswain command', () => {
     writeFileSync(other, 'export default 3\n')
     const wrong = await coxswain('run', other)
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /its default export is not an operator/)
+    assert.match(wrong.stderr, /the default export is not an operator/)
   })
 
   it('does not start beside an operator that cannot be loaded', async () => {

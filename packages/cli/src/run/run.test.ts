@@ -68,7 +68,7 @@ describe('coxswain run', () => {
     const other = operatorWith('size').replace('versions', "scope: 'Cluster', versions")
     await using refused = cluster.run('--install', cluster.file('other.mjs', other))
     await refused.prints(
-      /^coxswain: customresourcedefinition widgets\.example\.com is not updated: its scope would change/m,
+      /^coxswain: customresourcedefinition widgets\.example\.com was not updated: its scope would change/m,
     )
     assert.doesNotMatch(refused.output().stderr, /\n {4}at /)
   })
