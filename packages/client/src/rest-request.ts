@@ -3,6 +3,7 @@ import type { GroupResource } from '@coxswain/apimachinery/meta'
 /** Members of a query; a list repeats the name, undefined leaves it out. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
+/** One request, before it is encoded. */
 export interface RestRequest {
   /** @default 'GET' */
   readonly method?: string
@@ -19,7 +20,7 @@ export interface RestRequest {
   readonly signal?: AbortSignal
   /** Milliseconds for the whole call, retries included; 0 for no limit. @default the client's, none for `stream` */
   readonly timeout?: number
-  /** What the request is about, for the words of an error. */
+  /** The resource of the request, for error messages. */
   readonly resource?: GroupResource
   readonly name?: string
 }

@@ -64,7 +64,7 @@ describe('two replicas of an operator', () => {
     first.kill('SIGKILL')
     const killed = clock.monotonic()
     await until('the second writes', isWriter(second))
-    assert.ok(clock.monotonic() - killed > 1_000, 'not before the lease could have ended')
+    assert.ok(clock.monotonic() - killed > 1_000, 'not before the lease could have expired')
 
     // A zombie: it is paused beyond its lease, and wakes up while another leads.
     await using third = replica()
@@ -85,7 +85,7 @@ describe('two replicas of an operator', () => {
     second.kill('SIGCONT')
     assert.equal(await second.exited, 1)
     assert.match(second.output().stderr, /^coxswain: leader election lost$/m)
-    await until('the third goes on', async () => writers.length > 5)
+    await until('the third continues', async () => writers.length > 5)
     watching.abort()
     await watched
     assert.deepEqual([...new Set(writers)], [String(third.pid)])

@@ -4,14 +4,14 @@ import { basename, dirname, relative } from 'node:path'
 import { CommandError } from '../exit.ts'
 import { childVariable, isReport } from './watch-child.ts'
 
-/** Editors write a file in several steps: what comes within so many milliseconds is one change. */
+/** Editors write a file in several steps: events within this many milliseconds are one change. */
 const quietTime = 15
-/** Folders that are watched. */
+/** The most watched directories. */
 const mostFolders = 1_000
 
 /**
- * Runs operators in a process of their own, and again in another one whenever a file that they are made of is saved. The next
- * process has loaded the framework already when it is needed. Resolves when a signal has stopped them.
+ * Runs operators in a child process, and restarts them in another one whenever one of their files is saved. The next
+ * process has already loaded the framework when it is needed. Resolves when a signal has stopped them.
  */
 export async function runWatch(): Promise<void> {
   const files = new WatchedFiles()
@@ -27,15 +27,13 @@ export async function runWatch(): Promise<void> {
       stopped.forget()
       const code = await present.stop()
       if (reason !== undefined) {
-        if (code !== 0) throw new CommandError(`it ended with code ${code}`)
+        if (code !== 0) throw new CommandError(`the operator process exited with code ${code}`)
         return
       }
       const { file, at } = await changed
       standby.onReady = () => {
         const took = Math.round(performance.now() - at)
-        process.stderr.write(
-          `coxswain: ${relative(process.cwd(), file)} changed, running again after ${took} ms\n`,
-        )
+        process.stderr.write(`coxswain: ${relative(process.cwd(), file)} changed, restarted in ${took} ms\n`)
       }
     }
   } finally {
@@ -44,9 +42,9 @@ export async function runWatch(): Promise<void> {
   }
 }
 
-/** One process: it waits until it may go, runs operators, and ends. */
+/** One child process: it waits for its turn, runs operators, and exits. */
 class Generation {
-  /** Called when the caches are filled. */
+  /** Called when the caches have synced. */
   onReady: () => void = () => {}
   readonly #child: ChildProcess
   readonly #exited: Promise<number>
@@ -57,7 +55,7 @@ class Generation {
     const child = spawn(process.execPath, args, {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [childVariable]: '1' },
-      // A signal of the terminal is for this process, which passes it on once.
+      // A signal from the terminal is handled by this process, which passes it on once.
       detached: true,
     })
     this.#child = child
@@ -76,7 +74,7 @@ class Generation {
   }
 
   go(): void {
-    this.#child.send('go', () => {}) // one that has died says so by its exit
+    this.#child.send('go', () => {}) // a child that has died is handled by 'exit'
   }
 
   /** Resolves with the exit code. */
@@ -94,14 +92,14 @@ class Generation {
 
 interface Change {
   readonly file: string
-  /** When it was seen. */
+  /** When it was detected. */
   readonly at: number
 }
 
-/** The files that operators are made of. Folders are watched: editors put a new file in the place of the old one. */
+/** The source files of operators. Directories are watched: editors replace a file with a new one. */
 class WatchedFiles {
   readonly #folders = new Map<string, FSWatcher>()
-  /** What each file was like when it was seen last. */
+  /** The last known state of each file. */
   readonly #states = new Map<string, string>()
   #next = Promise.withResolvers<Change>()
   #timer: NodeJS.Timeout | undefined
@@ -112,7 +110,7 @@ class WatchedFiles {
     if (this.#folders.has(folder) || this.#folders.size >= mostFolders) return
     try {
       const watcher = watch(folder, (_, name) => this.#look(folder, name))
-      watcher.on('error', () => {}) // the folder was removed
+      watcher.on('error', () => {}) // the directory was removed
       this.#folders.set(folder, watcher)
     } catch {
       // It cannot be watched: the others are.
@@ -135,7 +133,7 @@ class WatchedFiles {
     for (const [file, before] of this.#states) {
       if (dirname(file) !== folder || (name !== null && basename(file) !== name)) continue
       const state = stateOf(file)
-      if (state === before || state === '') continue // not changed, or about to be written anew
+      if (state === before || state === '') continue // not changed, or about to be rewritten
       this.#states.set(file, state)
       clearTimeout(this.#timer)
       this.#timer = setTimeout(() => this.#next.resolve({ file, at }), quietTime)
@@ -143,7 +141,7 @@ class WatchedFiles {
   }
 }
 
-/** Empty for a file that is not there. */
+/** Empty for a missing file. */
 function stateOf(file: string): string {
   try {
     const { mtimeMs, size, ino } = statSync(file)

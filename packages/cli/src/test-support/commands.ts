@@ -9,11 +9,11 @@ import { createRealEnv } from '@coxswain/kit'
 
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 
-/** A command that runs, and what it has printed. */
+/** A running command, and its output. */
 export interface Running extends AsyncDisposable {
   readonly pid: number
   readonly output: () => { stdout: string; stderr: string }
-  /** Resolves when what it printed matches. */
+  /** Resolves when its output matches. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal. */
   kill(signal: NodeJS.Signals): void

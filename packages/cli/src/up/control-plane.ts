@@ -47,17 +47,17 @@ import { type ControllerName, selectServerControllers } from './options/controll
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
 
-/** Who the control loops and operators in this process are to the API server. */
+/** The identity of the control loops and operators in this process. */
 const privilegedPeer: PeerCertificate = {
   commonName: 'system:coxswain',
   organizations: ['system:masters'],
   notAfter: Number.MAX_SAFE_INTEGER,
 }
 
-/** Reserved for documentation: what a machine without a network advertises. */
+/** Reserved for documentation: the advertised address of a machine without a network. */
 const unreachableAddress = '192.0.2.1'
 
-/** Milliseconds that requests under way get to end by themselves. */
+/** The grace period of requests in progress, in milliseconds. */
 const drainTime = 10_000
 
 export interface ControlPlane {
@@ -65,15 +65,15 @@ export interface ControlPlane {
   readonly given: GivenOptions
   readonly dataDir: string
   readonly env: Env
-  /** What the parts have said. */
+  /** The logs of the components. */
   readonly logs: ComponentLogs
   readonly logLevel: LogThreshold
   readonly controllers: readonly ControllerName[]
   /** The thread of the control loops, being loaded; undefined without controllers. */
   readonly worker: Worker | undefined
-  /** Being opened while this module is loaded. */
+  /** The store, being opened while this module is loaded. */
   readonly opening: Promise<Store>
-  /** Called when the server serves. */
+  /** Called when the server is serving. */
   readonly onReady: () => void
 }
 
@@ -155,7 +155,7 @@ export async function runControlPlane({
   })
   using stop = abortOnSignals()
   await using group = new TaskGroup()
-  // Stops before the server does: leases are given back.
+  // Stops before the server does, so that leases are released.
   const loops = new TaskGroup(group.signal)
   group.spawn(signal => server.run(signal))
   if (reload) group.spawn(reload)
@@ -171,7 +171,7 @@ export async function runControlPlane({
   await using _control = await serveControlSocket(dataDir, inner, env.log)
   await writeAdminKubeconfig(kubeconfig, http.url, pki)
   if (controllers.length === 0) await writeComponentKubeconfigs(dataDir, http.url, pki, env)
-  // From here on a failure is that of a server that ran: its files stay.
+  // From here on the server has been running: its files are kept after a failure.
   onReady()
   if (worker || files.length > 0) {
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
@@ -211,14 +211,14 @@ export async function runControlPlane({
   await group.join()
 }
 
-/** Clients are told to go elsewhere and requests under way end, before what answers them stops. */
+/** Closes connections and drains requests, before the handlers stop. */
 async function drain(http: HttpServer, server: ApiServer): Promise<void> {
   const closed = http.close({ grace: drainTime })
   server.drain()
   await closed
 }
 
-/** Encryption's code is loaded only where it is wanted. */
+/** The code of encryption is loaded on demand. */
 async function encrypt(
   store: Store,
   options: UpOptions,
@@ -236,13 +236,13 @@ async function loadOperators(files: readonly string[]): Promise<readonly Operato
   return files.length === 0 ? [] : await (await import('../operators.ts')).loadOperators(files)
 }
 
-/** What flags say of the scheduler is looked at before anything is started; it is loaded again where the scheduler runs. */
+/** The scheduler flags are validated before anything is started; they are loaded again where the scheduler runs. */
 async function checkScheduler(options: UpOptions, env: Env): Promise<void> {
   if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return
   await (await import('./loops/scheduler.ts')).loadSchedulerOptions(options, env)
 }
 
-/** The audit log's code is loaded only where there is one. */
+/** The code of the audit log is loaded on demand. */
 async function loadAuditing(options: UpOptions, env: Env) {
   const isWanted = options.auditLogPath !== undefined || options.auditWebhookConfigFile !== undefined
   const auditing = isWanted
@@ -256,7 +256,7 @@ async function loadAuditing(options: UpOptions, env: Env) {
   }
 }
 
-/** This machine's first address that is not a loopback one; endpoints may not hold those. */
+/** This machine's first address that is not a loopback one; endpoints may not have those. */
 function chooseAddress(): string {
   const addresses = Object.values(networkInterfaces()).flatMap(of => of ?? [])
   const found = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)
@@ -267,7 +267,7 @@ interface Listening {
   readonly port: number
   readonly handler: Handler
   readonly pki: Pki
-  /** PEM of those whose client certificates are looked at. */
+  /** PEM of the CAs of client certificates. */
   readonly clientCa: string
   readonly env: Env
 }

@@ -13,7 +13,7 @@ import { componentNames, ensureComponentCertificate, type Pki } from './pki.ts'
 
 const clusterName = 'coxswain'
 
-/** Throws when the file is there and has other clusters than the one of an earlier start: they would be lost. */
+/** Throws when the file exists and has other clusters than that of an earlier start: they would be lost. */
 export async function refuseForeignKubeconfig(file: string): Promise<void> {
   if (!existsSync(file)) return
   let clusters: readonly { readonly name: string }[]
@@ -26,17 +26,17 @@ export async function refuseForeignKubeconfig(file: string): Promise<void> {
   }
   if (clusters.every(({ name }) => name === clusterName)) return
   throw new CommandError(
-    `--kubeconfig ${file}: has other clusters, which would be lost; name another file, and list both in KUBECONFIG`,
+    `--kubeconfig ${file}: has other clusters, which would be lost; choose another file, and list both in KUBECONFIG`,
   )
 }
 
-/** The administrator's, for people. */
+/** The administrator's kubeconfig. */
 export async function writeAdminKubeconfig(file: string, url: string, pki: Pki): Promise<void> {
   const { certificate: cert, key } = pki.admin
   await write(file, { user: 'admin', server: url, ca: pki.ca.certificate, cert, key })
 }
 
-/** Without controllers of ours others may come: what kube-controller-manager and kube-scheduler are started with. */
+/** Without our own controllers: kubeconfigs for kube-controller-manager and kube-scheduler. */
 export async function writeComponentKubeconfigs(
   dataDir: string,
   url: string,

@@ -2,9 +2,9 @@ import type { CertificateIssuer } from '@coxswain/controllers'
 import type { Env } from '@coxswain/kit'
 import { type KeyPair, readCertificate, readCertificateRequest, signCertificate } from '@coxswain/wire/node'
 
-/** The longest that a client certificate lasts, in seconds. */
+/** The longest validity of a client certificate, in seconds. */
 const longest = 365 * 24 * 3600
-/** Clocks of servers may be behind. */
+/** The allowance for servers whose clocks are behind. */
 const backdate = 300_000
 
 /** Signs client certificates with the key of the data directory's CA. */

@@ -61,13 +61,13 @@ import { createCertificateIssuer } from './certificate-issuer.ts'
 export interface ManagerOptions {
   readonly env: Env
   readonly controllers: readonly ControllerName[]
-  /** Whose machines, routes and load balancers these are. @default nobody's */
+  /** The provider of nodes, routes and load balancers. @default none */
   readonly cloudProvider?: 'local' | 'none'
-  /** How nodes get their ranges of pod addresses. @default they get none */
+  /** The pod CIDRs of nodes. @default none are allocated */
   readonly nodeRanges?: NodeIpamOptions
   /** PEM of the CA that signed the server's certificate. */
   readonly rootCa: string
-  /** The folder for what the local-path provisioner makes. */
+  /** The directory for volumes of the local-path provisioner. */
   readonly volumes: string
   /** Signs client certificates. */
   readonly ca: KeyPair
@@ -82,7 +82,7 @@ const withCloud =
   (options: ManagerOptions): Operator | undefined =>
     options.cloudProvider === 'local' ? create(createLocalCloud(), options) : undefined
 
-/** Those that have nothing to do with these options are undefined. */
+/** Controllers that these options disable are undefined. */
 const controllers: Readonly<Record<ControllerName, (options: ManagerOptions) => Operator | undefined>> = {
   'bootstrap-signer-controller': () => createBootstrapSignerController(hmac),
   'certificatesigningrequest-approving-controller': ({ ca, env }) =>

@@ -1,6 +1,6 @@
 import { CommandError } from '../../exit.ts'
 
-/** The controllers there are, by upstream's names. */
+/** All controllers, by upstream's names. */
 export const controllerNames = [
   'bootstrap-signer-controller',
   'certificatesigningrequest-approving-controller',
@@ -57,7 +57,7 @@ const serverControllerNames = ['validatingadmissionpolicy-status-controller'] as
 
 export type ServerControllerName = (typeof serverControllerNames)[number]
 
-/** Older names that upstream still takes, and kubeadm still writes; so are all names without `-controller`. */
+/** Older names that upstream still accepts, and kubeadm still writes; names without `-controller` are accepted too. */
 const aliases: Readonly<Record<string, ControllerName>> = {
   attachdetach: 'persistentvolume-attach-detach-controller',
   bootstrapsigner: 'bootstrap-signer-controller',
@@ -83,24 +83,24 @@ const aliases: Readonly<Record<string, ControllerName>> = {
 
 const allNames: readonly string[] = [...controllerNames, ...serverControllerNames]
 
-/** Reads `--controllers`: `*`, names, `-name`, or `none`. Throws a usage error for a name that is none. */
+/** Reads `--controllers`: `*`, names, `-name`, or `none`. Throws a usage error for an unknown name. */
 export function selectControllers(list: readonly string[]): readonly ControllerName[] {
   const selected = readNames(list)
   return controllerNames.filter(name => isSelected(selected, name))
 }
 
-/** Reads the same list for what runs inside the server. */
+/** Reads the same list for controllers inside the server. */
 export function selectServerControllers(list: readonly string[]): readonly ServerControllerName[] {
   const selected = readNames(list)
   return serverControllerNames.filter(name => isSelected(selected, name))
 }
 
-/** The list with today's names only. */
+/** The list with current names only. */
 function readNames(list: readonly string[]): readonly string[] {
   if (list.length === 1 && list[0] === 'none') return []
   if (!list.some(item => !item.startsWith('-')))
     throw new CommandError(
-      `--controllers: ${list.length === 0 ? 'names are needed' : `${list.join()} leaves nothing`}; say '*', names, '*' with '-name', or none`,
+      `--controllers: ${list.length === 0 ? 'must not be empty' : `${list.join()} selects no controller`}; use '*', names, '*' with '-name', or none`,
       { exitCode: 2 },
     )
   return list.map(item => {
@@ -108,9 +108,12 @@ function readNames(list: readonly string[]): readonly string[] {
     const [, sign = '', given = ''] = /^(-?)(.*)$/.exec(item) ?? []
     const name = [given, aliases[given], `${given}-controller`].find(each => each && allNames.includes(each))
     if (name !== undefined) return sign + name
-    throw new CommandError(`--controllers: there is no ${given}; there are ${allNames.join(', ')}`, {
-      exitCode: 2,
-    })
+    throw new CommandError(
+      `--controllers: unknown controller ${JSON.stringify(given)}; known controllers: ${allNames.join(', ')}`,
+      {
+        exitCode: 2,
+      },
+    )
   })
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CommandError, explainSystemError } from '../../exit.ts'
 
-/** What is in a file that a flag names. What goes wrong is told with the flag, never with the file's text. */
+/** The parsed content of a flag's file. Errors name the flag and the file, and never quote its content. */
 export function readFlagFile<T>(flag: string, file: string, read: (text: string) => T): T {
   let text: string
   try {

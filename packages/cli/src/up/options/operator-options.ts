@@ -1,7 +1,7 @@
 import type { EndpointFlags } from '../../host/serve-endpoints.ts'
 import type { WebhookCommandOptions } from '../../webhooks.ts'
 
-/** How `coxswain up` runs the operators beside the server; the names are those of `coxswain run`. */
+/** The flags of `coxswain up --operator`; the names are those of `coxswain run`. */
 export interface OperatorFlags extends EndpointFlags, WebhookCommandOptions {
   readonly namespaces?: readonly string[]
   readonly concurrency?: Readonly<Record<string, number>>
