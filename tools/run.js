@@ -20,7 +20,7 @@ if (!existsSync(`${root}node_modules`)) {
 if (Number(process.versions.node.split('.')[0]) < oldest) {
   const local = existsSync(`${root}node_modules/node/bin/node`)
   stop(
-    `this is Node ${process.versions.node}, and Node ${oldest} or later is needed`,
+    `Node.js ${oldest} or later is required, but this is ${process.versions.node}`,
     local
       ? 'start through npm (npm test, npm start, npx coxswain): npm puts the Node of this repository first in PATH'
       : 'run: npm install --foreground-scripts (it installs a Node for this repository; install scripts must be allowed)',

@@ -37,7 +37,7 @@ describe('starting a program of the repository', () => {
     assert.equal(without.code, 2)
     assert.match(
       without.stderr,
-      /this is Node 20\.20\.2, and Node 24 or later is needed\n {2}run: npm install/,
+      /Node.js 24 or later is required, but this is 20\.20\.2\n {2}run: npm install/,
     )
     await mkdir(join(root, 'node_modules/node/bin'), { recursive: true })
     await writeFile(join(root, 'node_modules/node/bin/node'), '')

@@ -33,7 +33,7 @@ function start(args: readonly string[]): Promise<Outcome> {
   })
 }
 
-/** A directory that is gone when the test ends. */
+/** A directory that is removed when the test ends. */
 function scratch(): { path: string } & Disposable {
   const path = mkdtempSync(join(tmpdir(), 'coxswain-cli-'))
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) }
@@ -64,9 +64,9 @@ describe('the coxswain command', () => {
   const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
     ['an unknown flag', ['up', '--prot', '1'], /unknown option '--prot'/],
     ['an unknown command', ['upp'], /unknown command 'upp'/],
-    ['a port that is none', ['up', '--port', 'x'], /port/],
-    ['a store that is none', ['up', '--storage', 'floppy'], /sqlite/],
-    ['a controller that is none', ['up', '--controllers', 'nothing'], /there is no nothing/],
+    ['an invalid port', ['up', '--port', 'x'], /port/],
+    ['an unknown store', ['up', '--storage', 'floppy'], /sqlite/],
+    ['an unknown controller', ['up', '--controllers', 'nothing'], /unknown controller "nothing"/],
     [
       'etcd without servers',
       ['up', '--storage', 'etcd', '--data-dir', join(tmpdir(), 'coxswain-unused')],
@@ -75,13 +75,13 @@ describe('the coxswain command', () => {
     [
       'an option that would be ignored',
       ['up', '--etcd-prefix', '/x'],
-      /--etcd-prefix .* needs --storage etcd/,
+      /--etcd-prefix has no effect without --storage etcd/,
     ],
-    ['an empty path', ['up', '--data-dir', ''], /--data-dir needs the name/],
-    ['a list of controllers that leaves none', ['up', '--controllers=-job'], /leaves nothing/],
-    ['an address type that is none', ['up', '--kubelet-preferred-address-types', 'Mail'], /InternalIP/],
-    ['a Service that is none', ['run', 'x.ts', '--webhook-service', 'web'], /NAMESPACE\/NAME/],
-    ['a user without a name', ['kubeconfig', '--user', ''], /a name is needed/],
+    ['an empty path', ['up', '--data-dir', ''], /--data-dir must not be empty/],
+    ['a list of controllers that selects none', ['up', '--controllers=-job'], /selects no controller/],
+    ['an unknown address type', ['up', '--kubelet-preferred-address-types', 'Mail'], /InternalIP/],
+    ['an invalid Service', ['run', 'x.ts', '--webhook-service', 'web'], /NAMESPACE\/NAME/],
+    ['a user without a name', ['kubeconfig', '--user', ''], /must not be empty/],
   ]
   for (const [what, args, message] of mistakes) {
     it(`answers ${what} with one clear line and exit code 2`, async () => {
@@ -100,17 +100,17 @@ describe('the coxswain command', () => {
     assert.match(stderr, /\(coxswain store backup --help lists the options\)/)
   })
 
-  it('says which Node it needs on an older one, with exit code 2', async () => {
+  it('says which Node.js version it needs on an older one, with exit code 2', async () => {
     const pretend = "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })"
     const old = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`]
     const { code, stderr } = await start([...old, command, 'up'])
     assert.equal(code, 2)
-    assert.equal(stderr, 'coxswain: this is Node 20.20.2, and Node 24 or later is needed\n')
-    // What old ones have no name for must not be imported by name: it would be a SyntaxError before the first line.
+    assert.equal(stderr, 'coxswain: Node.js 24 or later is required, but this is 20.20.2\n')
+    // A named import that an old version lacks would be a SyntaxError before the first line.
     assert.doesNotMatch(readFileSync(command, 'utf8'), /^import \{/m)
   })
 
-  it('ends quietly when nobody reads what it prints', async () => {
+  it('ends quietly when its output is closed', async () => {
     const child = spawn(process.execPath, [command, 'up', '--help'])
     child.stdout.destroy()
     let stderr = ''
@@ -134,7 +134,7 @@ describe('the coxswain command', () => {
     assert.equal(code, 1)
     assert.match(stderr, new RegExp(`port ${port} of 127.0.0.1 is in use`))
     oneLine(stderr)
-    assert.deepEqual(readdirSync(directory.path), [], 'a start that is refused leaves nothing behind')
+    assert.deepEqual(readdirSync(directory.path), [], 'a start that fails leaves nothing behind')
   })
 
   it('says why a data directory cannot be used, with exit code 1', async () => {
@@ -147,24 +147,26 @@ describe('the coxswain command', () => {
     oneLine(stderr)
   })
 
-  it('says in one line where no data directory or kubeconfig can be made', { timeout: 30_000 }, async () => {
+  it('says in one line where no data directory or kubeconfig can be created', {
+    timeout: 30_000,
+  }, async () => {
     using directory = scratch()
     const data = await coxswain('up', '--port', '0', '--data-dir', '/proc/coxswain/data')
     assert.equal(data.code, 1)
-    assert.match(data.stderr, /cannot be used: no directory can be made in \/proc\n/)
+    assert.match(data.stderr, /cannot be used: cannot create a directory in \/proc\n/)
     oneLine(data.stderr)
     const up = ['up', '--port', '0', '--storage', 'memory', '--data-dir', join(directory.path, 'data')]
     const config = await coxswain(...up, '--kubeconfig', '/proc/coxswain/config')
     assert.equal(config.code, 1)
     assert.match(
       config.stderr,
-      /kubeconfig \/proc\/coxswain\/config cannot be written: no directory can be made/,
+      /kubeconfig \/proc\/coxswain\/config cannot be written: cannot create a directory/,
     )
     oneLine(config.stderr)
     assert.deepEqual(readdirSync(directory.path), [])
   })
 
-  it('never writes over a kubeconfig with other clusters', async () => {
+  it('never overwrites a kubeconfig with other clusters', async () => {
     using directory = scratch()
     const file = join(directory.path, 'config')
     writeFileSync(file, 'clusters: [{name: work, cluster: {server: "https://work"}}]\n')
@@ -182,7 +184,7 @@ describe('the coxswain command', () => {
     assert.match(readFileSync(file, 'utf8'), /work/)
     assert.deepEqual(readdirSync(directory.path), ['config'])
     const output = await coxswain('kubeconfig', '--user', 'jane', '--output', file)
-    assert.match(output.stderr, /config: exists/)
+    assert.match(output.stderr, /config: already exists/)
   })
 
   it('says that it waits for etcd, then that etcd cannot be reached, and leaves nothing behind', async () => {
@@ -205,7 +207,7 @@ describe('the coxswain command', () => {
     assert.equal(existsSync(dataDir), false)
   })
 
-  it('keeps anonymous requests out where everything is allowed, and its files from others', async () => {
+  it('rejects anonymous requests with AlwaysAllow, and restricts its files to their owner', async () => {
     using directory = scratch()
     const dataDir = join(directory.path, 'data')
     const up = ['up', '--port', '0', '--controllers', 'none', '--data-dir', dataDir]
@@ -244,19 +246,19 @@ describe('the coxswain command', () => {
     assert.deepEqual(modes, ['700', '700', '600', '600', '600', '600', '600', '700', '600'])
   })
 
-  it('names an operator file that is not there, and one that exports no operator', async () => {
+  it('reports an operator file that does not exist, and one that exports no operator', async () => {
     using directory = scratch()
     const absent = await coxswain('run', join(directory.path, 'none.ts'))
     assert.equal(absent.code, 1)
-    assert.match(absent.stderr, /none.ts: there is no such file/)
+    assert.match(absent.stderr, /none.ts: does not exist/)
     const other = join(directory.path, 'other.ts')
     writeFileSync(other, 'export default 3\n')
     const wrong = await coxswain('run', other)
     assert.equal(wrong.code, 1)
-    assert.match(wrong.stderr, /its default export is not an operator/)
+    assert.match(wrong.stderr, /the default export is not an operator/)
   })
 
-  it('does not start beside an operator that cannot be loaded', async () => {
+  it('does not start with an operator that cannot be loaded', async () => {
     using directory = scratch()
     const file = join(directory.path, 'operator.ts')
     writeFileSync(file, 'const a: = 1\n')
@@ -288,10 +290,10 @@ describe('the coxswain command', () => {
     ['script.mjs', 'const a = 1\n\nconst b = = 2\n', /script\.mjs:3: Unexpected token '='/],
     ['import.ts', "const a = 1\nimport x from './absent.ts'\n", /import\.ts:2: Cannot find module/],
     ['throws.ts', 'const f = () => {\n  throw new Error("no\\nway")\n}\nf()\n', /throws\.ts:2: no way/],
-    ['text.ts', "throw 'words'\n", /text\.ts: it throws words/],
+    ['text.ts', "throw 'words'\n", /text\.ts: threw words/],
   ]
   for (const [name, text, message] of broken) {
-    it(`says where ${name} cannot be loaded`, async () => {
+    it(`reports the line at which ${name} cannot be loaded`, async () => {
       using directory = scratch()
       const file = join(directory.path, name)
       writeFileSync(file, text)
@@ -302,10 +304,10 @@ describe('the coxswain command', () => {
     })
   }
 
-  it('ends, and says why, when the thread of its control loops fails', async () => {
+  it('exits with the reason when the thread of its control loops fails', async () => {
     using directory = scratch()
     const file = join(directory.path, 'plugin.mjs')
-    // Where flags are looked at it is fine.
+    // It loads where flags are checked.
     writeFileSync(
       file,
       `import { isMainThread } from 'node:worker_threads'

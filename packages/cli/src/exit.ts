@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 /** Ends the command with one line on standard error. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
-  /** 1: it could not be done; 2: it was asked for in the wrong way. */
+  /** 1: failure; 2: bad usage. */
   readonly exitCode: 1 | 2
 
   constructor(message: string, options: { readonly exitCode?: 1 | 2; readonly cause?: unknown } = {}) {
@@ -23,28 +23,28 @@ const systemErrors: Readonly<Record<string, string>> = {
   EPERM: 'operation not permitted',
   ENOENT: 'does not exist',
   ELOOP: 'is a loop of symbolic links',
-  ENAMETOOLONG: 'has too long a name',
-  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  EMFILE: 'too many open files',
   EIO: 'the device failed',
   EXDEV: 'is on another file system',
   ECONNREFUSED: 'connection refused',
-  EHOSTUNREACH: 'the host cannot be reached',
-  ENOTFOUND: 'the host is not known',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENOTFOUND: 'the host name cannot be resolved',
 }
 
-/** The error that a block failed with, when what was open could not be closed either. */
+/** The original error, when a resource could not be closed either. */
 export function unwrapSuppressed(error: unknown): unknown {
   let first = error
   while (first instanceof SuppressedError) first = first.suppressed
   return first
 }
 
-/** What a system error means, in a few words. */
+/** A short description of a system error. */
 export function explainSystemError(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, syscall, path } = cause as { code?: string; syscall?: string; path?: string }
     if (code === 'ENOENT' && syscall === 'mkdir' && path !== undefined)
-      return `no directory can be made in ${dirname(path)}`
+      return `cannot create a directory in ${dirname(path)}`
     const known = code === undefined ? undefined : systemErrors[code]
     if (known !== undefined) return known
   }

@@ -17,7 +17,7 @@ export function describeImportError(file: string, error: unknown): string {
 }
 
 function messageOf(error: unknown): string {
-  if (!(error instanceof Error)) return `it throws ${String(error)}`
+  if (!(error instanceof Error)) return `threw ${String(error)}`
   if ((error as { code?: string }).code === 'ERR_UNSUPPORTED_DIR_IMPORT') return 'is a directory'
   return error.message.replaceAll(/\s*\n\s*/g, ' ')
 }
@@ -33,13 +33,13 @@ function findPlace(file: string, error: unknown): Place | undefined {
   )
 }
 
-/** What Node cannot compile it shows with its place first: `FILE:LINE`. */
+/** Node reports code that it cannot compile with its location first: `FILE:LINE`. */
 function placeAtHead(text: string): Place | undefined {
   const [, path = '', line] = /^((?:file:\/\/)?\/.*):(\d+)\n/.exec(text) ?? []
   return line === undefined ? undefined : { file: toPath(path), line: Number(line) }
 }
 
-/** Where a file imports what is not there. */
+/** The line that imports a missing module. */
 function placeOfImport(message: string): Place | undefined {
   const [, wanted = '', importer] =
     /^Cannot find (?:module|package) '(.*)' imported from (.*)$/.exec(message) ?? []
@@ -59,7 +59,7 @@ function placeInStack(stack: string, file: string): Place | undefined {
   return line === undefined ? undefined : { file, line: Number(line) }
 }
 
-/** JavaScript's errors have no place; a Node that only compiles the file prints it. */
+/** SyntaxErrors of JavaScript have no location; `node --check` prints it. */
 function placeOfSyntaxError(file: string, error: Error): Place | undefined {
   if (!(error instanceof SyntaxError)) return undefined
   return placeAtHead(spawnSync(process.execPath, ['--check', file], { encoding: 'utf8' }).stderr)

@@ -23,7 +23,7 @@ import { addServingOptions } from './up/options/serving-options.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // What nobody reads any more, as with `| head`, is not worth an error.
+  // A closed pipe, as with `| head`, is not an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
     await createProgram().parseAsync(argv[2] === 'run' || argv[2] === 'dev' ? completeBooleans(argv) : argv)
@@ -49,6 +49,7 @@ function report(thrown: unknown): number {
   return 1
 }
 
+/** The command line of `coxswain`. */
 export function createProgram(): Command {
   const program = new Command('coxswain')
     .description(
@@ -59,7 +60,7 @@ export function createProgram(): Command {
     .helpCommand('help [command]', 'print the help of a command')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`coxswain: ${text.replace(/^error: /, '')}`) })
-    .showHelpAfterError('(coxswain --help lists what there is)')
+    .showHelpAfterError('(coxswain --help lists the commands)')
     .hook('preAction', (_, command) => refuseEmptyPaths(command))
   addUp(program)
   addRun(program)
@@ -91,46 +92,46 @@ function addUp(program: Command): void {
     .option('--event-ttl <duration>', 'how long events are kept', checkDuration, '1h0m0s')
     .addOption(dataDirOption())
     .addOption(
-      new Option('--storage <kind>', 'where objects are kept')
+      new Option('--storage <kind>', 'where objects are stored')
         .choices(['sqlite', 'memory', 'etcd'])
         .default('sqlite'),
     )
     .option('--etcd-servers <urls>', 'comma-separated etcd endpoints, for --storage etcd', parseList)
-    .option('--etcd-prefix <prefix>', 'what all keys in etcd begin with', '/registry')
+    .option('--etcd-prefix <prefix>', 'the prefix of all keys in etcd', '/registry')
     .option('--etcd-cafile <file>', 'CA that signed the certificates of etcd')
     .option('--etcd-certfile <file>', 'client certificate for etcd')
     .option('--etcd-keyfile <file>', 'key of the client certificate for etcd')
     .addOption(
-      new Option('--max-requests-inflight <n>', 'requests that read, worked on at one time')
+      new Option('--max-requests-inflight <n>', 'the most concurrent read-only requests')
         .default(400)
         .argParser(parseCount),
     )
     .addOption(
-      new Option('--max-mutating-requests-inflight <n>', 'requests that write, worked on at one time')
+      new Option('--max-mutating-requests-inflight <n>', 'the most concurrent mutating requests')
         .default(200)
         .argParser(parseCount),
     )
     .addOption(
       new Option(
         '--enable-priority-and-fairness <bool>',
-        'whether FlowSchemas say who waits when there are more; otherwise requests over the limit are rejected',
+        'queue requests over the limit by FlowSchemas and PriorityLevelConfigurations; otherwise they are rejected',
       )
         .choices(['true', 'false'])
         .default('true'),
     )
     .option(
       '--encryption-provider-config <file>',
-      'EncryptionConfiguration: what is encrypted at rest, and how',
+      'EncryptionConfiguration: which resources are encrypted at rest, and how',
     )
     .option(
       '--encryption-provider-config-automatic-reload',
-      'read that file anew when it changes, within a minute',
+      'reload that file within a minute when it changes',
       false,
     )
     .option('--kubeconfig <file>', 'where to write the kubeconfig (default: DATA-DIR/kubeconfig)')
     .option(
       '--controllers <list>',
-      "controllers to run: '*', names, '-name' to leave one out, or none",
+      "controllers to run: '*', names, '-name' to exclude one, or none",
       parseList,
       ['*'],
     )
@@ -139,12 +140,12 @@ function addUp(program: Command): void {
     .option('--missing-images <list>', 'images that simulated nodes cannot get', parseList)
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
     .addOption(
-      new Option('--service-cluster-ip-range <cidr>', 'of which services get their addresses')
+      new Option('--service-cluster-ip-range <cidr>', 'the range of cluster IPs')
         .default('10.96.0.0/12')
         .argParser(parseServiceRange),
     )
     .addOption(
-      new Option('--log-level <level>', 'what is logged to standard error')
+      new Option('--log-level <level>', 'the least severe messages to log to standard error')
         .choices(['debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
@@ -174,7 +175,7 @@ function addRun(program: Command): void {
     .option('--webhook-cert-dir <dir>', 'the older name of --webhook-cert-path')
     .addOption(configOption())
     .addHelpText('after', runHelp)
-    .option('--watch', 'run again in a new process whenever a file of the operators is saved', false)
+    .option('--watch', 'restart in a new process whenever a file of the operators is saved', false)
     .action(async (files: string[], { watch }, run: Command) => {
       if (watch && !isChild()) return await (await import('./run/watch.ts')).runWatch(files)
       const { runRun } = await import('./run/run.ts')
@@ -186,13 +187,13 @@ function addRun(program: Command): void {
 }
 
 const runHelp = `
-A flag is stronger than its environment variable, that is stronger than the configuration file:
+Flags take precedence over environment variables, and those over the configuration file:
 
   import { defineConfig } from 'coxswain'
   export default defineConfig({ operators: ['operator.ts'], leaderElect: true, metricsBindAddress: ':8443' })
 
-All operators share one connection, their caches and one lease. SIGUSR2 changes the log level: debug, info, warn, error, and
-again. SIGINT or SIGTERM stops them cleanly.
+All operators share one connection, their caches and one lease. SIGUSR2 cycles the log level through debug, info, warn and
+error. SIGINT or SIGTERM stops them cleanly.
 
 Examples:
   coxswain run --install operator.ts
@@ -240,16 +241,16 @@ function addKubeconfig(program: Command): void {
       'Issue a client certificate through a CertificateSigningRequest and print a kubeconfig that uses it.',
     )
     .requiredOption('--user <name>', 'the user that the certificate is for', parseName)
-    .option('--group <name...>', 'groups that the user is in')
+    .option('--group <name...>', 'groups of the user')
     .addOption(
       new Option(
         '--duration <duration>',
-        'how long the certificate is good for (default: as the server likes)',
+        'how long the certificate is valid (default: the longest that the signer allows)',
       ).argParser(checkDuration),
     )
     .option(
       '--kubeconfig <file>',
-      'whom to ask, as somebody who may approve (default: $KUBECONFIG, ~/.kube/config)',
+      'kubeconfig of a user who may approve requests (default: $KUBECONFIG, ~/.kube/config)',
     )
     .option('--context <name>', 'the context to use')
     .option('--output <file>', 'where to write the kubeconfig (default: standard output)')
@@ -267,26 +268,26 @@ Examples:
   coxswain kubeconfig --user jane --group devs > jane.kubeconfig
   kubectl create rolebinding devs-edit --clusterrole edit --group devs
 
-Exit codes: 0 issued, 1 refused or not signed in time, 2 bad usage.`
+Exit codes: 0 issued, 1 denied or not signed in time, 2 bad usage.`
 
 function addStore(program: Command): void {
   const store = inherit(program, 'store').description(
-    'Look after the store of a data directory; a server may be using it.',
+    'Check, back up and restore the store of a data directory; a server may be using it.',
   )
   const withDirectory = (command: Command) =>
-    command.option('--data-dir <dir>', 'as given to coxswain up', '.coxswain')
+    command.option('--data-dir <dir>', 'the data directory of coxswain up', '.coxswain')
   withDirectory(inherit(store, 'check'))
-    .description('Read all of it and verify what must always hold.')
+    .description('Read the whole store and verify its integrity.')
     .action(async options => (await import('./store/store.ts')).runCheck(options))
   withDirectory(inherit(store, 'backup'))
-    .description('Copy the state of one revision, with its history, into a file.')
-    .argument('<file>', 'where to')
+    .description('Copy the current state, with its history, to a file.')
+    .argument('<file>', 'the file to write')
     .action(async (file: string, options) => (await import('./store/store.ts')).runBackup(file, options))
   withDirectory(inherit(store, 'restore'))
     .description(
-      'Put a backup in place of what is there; a running server shows it to its watchers as changes.',
+      'Replace the content of the store with a backup; a running server sends the differences as watch events.',
     )
-    .argument('<file>', 'a file that backup wrote')
+    .argument('<file>', 'a file written by backup')
     .action(
       async (file: string, options) => await (await import('./store/store.ts')).runRestore(file, options),
     )
@@ -295,9 +296,9 @@ function addStore(program: Command): void {
 function addConvert(program: Command): void {
   inherit(program, 'convert')
     .description(
-      'Rewrite v1beta1 CustomResourceDefinitions as v1, which is all that servers take since Kubernetes 1.22.',
+      'Rewrite v1beta1 CustomResourceDefinitions as v1, the only version that servers accept since Kubernetes 1.22.',
     )
-    .argument('<file...>', 'YAML or JSON with any number of documents; - is standard input')
+    .argument('<file...>', 'YAML or JSON with any number of documents; - for standard input')
     .addHelpText('after', convertHelp)
     .action(async (files: string[]) => {
       const { runConvert } = await import('./convert/convert.ts')
@@ -307,10 +308,10 @@ function addConvert(program: Command): void {
 
 const convertHelp = `
 Writes all documents to standard output: v1beta1 CustomResourceDefinitions as apiextensions.k8s.io/v1, the others as they
-are. Comments are kept; those whose place is gone stand at the head of their document. Guesses are told on standard error.
+are. Comments are kept; those whose field was removed move to the top of their document. Guesses are reported on standard error.
 
   spec.version, spec.versions           spec.versions
-  spec.validation                       schema of each version; without one, anything is taken
+  spec.validation                       schema of each version; without one, any value is accepted
   spec.subresources                     subresources of each version
   spec.additionalPrinterColumns         additionalPrinterColumns of each version; JSONPath is jsonPath
   spec.preserveUnknownFields            x-kubernetes-preserve-unknown-fields in the schemas, unless it was false
@@ -331,7 +332,7 @@ function givenOptions(command: Command): ReadonlyMap<string, string> {
   )
 }
 
-/** A command that fails the way the program does. */
+/** A subcommand with the error handling of the program. */
 function inherit(program: Command, name: string): Command {
   return program
     .command(name)
@@ -339,25 +340,25 @@ function inherit(program: Command, name: string): Command {
     .showHelpAfterError(`(${[...namesOf(program), name].join(' ')} --help lists the options)`)
 }
 
-/** The words that lead to a command. */
+/** The names of a command and its parents. */
 function namesOf(command: Command): string[] {
   return [...(command.parent ? namesOf(command.parent) : []), command.name()]
 }
 
-/** An empty path, as of a variable that is not set, would mean the current directory. */
+/** An empty path, as from an unset variable, would mean the current directory. */
 function refuseEmptyPaths(command: Command): void {
   for (const option of command.options) {
     if (!/<(file|dir)(\.\.\.)?>/.test(option.flags)) continue
     const value: unknown = command.getOptionValue(option.attributeName())
     if (value === '' || (Array.isArray(value) && value.includes('')))
-      throw new CommandError(`${option.long} needs the name of a file or directory, and was given none`, {
+      throw new CommandError(`${option.long} must not be empty: it names a file or directory`, {
         exitCode: 2,
       })
   }
 }
 
 function parseName(text: string): string {
-  if (text.trim() === '') throw new InvalidArgumentError('a name is needed.')
+  if (text.trim() === '') throw new InvalidArgumentError('must not be empty.')
   return text
 }
 
@@ -365,11 +366,13 @@ function parseName(text: string): string {
 function parseServiceRange(text: string): string {
   const families = text.split(',').map(familyOfRange)
   if (families.includes(0) || new Set(families).size !== families.length)
-    throw new InvalidArgumentError('a CIDR like 10.96.0.0/12 is needed, or one of each family with a comma.')
+    throw new InvalidArgumentError(
+      'must be a CIDR such as 10.96.0.0/12, or one of each family separated by a comma.',
+    )
   return text
 }
 
-/** 4, 6, or 0 for what is no CIDR. */
+/** 4, 6, or 0 for an invalid CIDR. */
 function familyOfRange(cidr: string): number {
   const [address = '', prefix = ''] = cidr.split('/', 2)
   const family = isIP(address)

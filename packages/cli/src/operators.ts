@@ -13,7 +13,7 @@ import { CommandError } from './exit.ts'
 import { refuseAbsent } from './host/operator-files.ts'
 import { describeImportError } from './import-error.ts'
 
-/** Imports the files and takes their default exports. Importing starts nothing. */
+/** Imports the operators that the files export by default. Importing starts nothing. */
 export async function loadOperators(files: readonly string[]): Promise<Operator[]> {
   return await Promise.all(files.map(load))
 }
@@ -32,17 +32,17 @@ function describe(file: string, cause: unknown): string {
   return isNone ? cause.message : describeImportError(file, cause)
 }
 
-/** Says what became of a definition, on standard error: standard output has the line that scripts wait for. */
+/** Reports what happened to a CRD on standard error: standard output has the line that scripts wait for. */
 export function tellInstalled({ name, change }: InstalledKind): void {
   process.stderr.write(`customresourcedefinition ${name} ${change}\n`)
 }
 
-/** A definition that was not written is for people to decide about: one line says why. */
+/** A CRD that was not written needs a decision of the user: one line says why. */
 export function explainInstall(error: unknown): unknown {
   return isRuntimeError(error, 'UnsafeInstall') ? new CommandError(error.message, { cause: error }) : error
 }
 
-/** One manager for all of them. Operators that do not fit together, or options that do not fit them, are a usage error. */
+/** One manager for all of them. Conflicting operators, or options that do not match them, are a usage error. */
 export function createManager(operators: readonly Operator[], options: ManagerOptions): Manager {
   try {
     return new Manager(operators, options)

@@ -5,19 +5,19 @@ import { CommandError } from './exit.ts'
 
 export interface WebhookCommandOptions {
   readonly webhookPort?: number
-  /** `namespace/name` of the Service that leads here. */
+  /** `namespace/name` of the Service of this process. */
   readonly webhookService?: string
-  /** A folder with a certificate and its key. */
+  /** A directory with a certificate and its key. */
   readonly webhookCertPath?: string
   readonly webhookCertName?: string
   readonly webhookCertKey?: string
-  /** The older name of the folder. */
+  /** The older name of `webhookCertPath`. */
   readonly webhookCertDir?: string
 }
 
 /**
  * How this process serves the webhooks of operators. Without a Service they are reached at this machine's loopback
- * address, and the configurations go when the process does; with one they stay, and replicas share the certificates.
+ * address, and the configurations are removed when the process stops; with one they stay, and replicas share the certificates.
  */
 export function webhookOptionsFor(
   operators: readonly Operator[],
@@ -47,6 +47,6 @@ export function webhookOptionsFor(
 function parseService(text: string): { namespace: string; name: string } {
   const [namespace, name, ...rest] = text.split('/')
   if (!namespace || !name || rest.length > 0)
-    throw new CommandError(`--webhook-service ${text}: a Service is named NAMESPACE/NAME`, { exitCode: 2 })
+    throw new CommandError(`--webhook-service ${text}: must be NAMESPACE/NAME`, { exitCode: 2 })
   return { namespace, name }
 }

@@ -7,13 +7,14 @@ import type { DynamicInput, DynamicKind, DynamicObject } from './kind-for.ts'
 import type { CallOptions } from './options.ts'
 import { wait } from './wait.ts'
 
-/** An object as a file has it. */
+/** An object of a manifest file. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
   readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
+/** Options of {@link applyAll}. */
 export interface ApplyAllOptions extends CallOptions {
   /** Who owns the applied fields in managedFields. */
   readonly fieldOwner: string
@@ -31,18 +32,19 @@ export interface ApplyAllOptions extends CallOptions {
   }
 }
 
+/** The result of {@link applyAll}. */
 export interface AppliedAll {
   readonly applied: readonly DynamicObject[]
   /** `ConfigMap default/old`. */
   readonly pruned: readonly string[]
 }
 
-/** What others need before they can be applied comes first. */
+/** Kinds that are applied first, since others need them. */
 const order = ['Namespace', 'CustomResourceDefinition']
 
 /**
  * Applies manifests server-side: namespaces and CustomResourceDefinitions first, the others in their order when the kinds of the
- * definitions are served. The first failure ends it; nothing is deleted then.
+ * CRDs are served. Stops at the first failure, and then prunes nothing.
  */
 export async function applyAll(
   { client, env }: { readonly client: Client; readonly env: Pick<Env, 'clock' | 'random'> },

@@ -41,7 +41,7 @@ describe('reading', () => {
     ])
   })
 
-  it('throws every other refusal as its Status', async () => {
+  it('throws every other failure as its Status', async () => {
     await using server = startScripted([failure(403, 'Forbidden', 'no')])
     await assert.rejects(
       server.client.get(Pod, key),
@@ -49,7 +49,7 @@ describe('reading', () => {
     )
   })
 
-  it('makes a Status of an answer that is none, in the words of client-go', async () => {
+  it("makes a Status of an answer that is not one, in client-go's words", async () => {
     await using server = startScripted([text('<html>Bad gateway</html>', 502), text('', 404)])
     await assert.rejects(server.client.get(Pod, key), error => {
       assert.ok(isStatusError(error))
@@ -64,7 +64,7 @@ describe('reading', () => {
     })
   })
 
-  it('refuses keys that would make another path of it, before anything is sent', async () => {
+  it('rejects keys that would change the path, before anything is sent', async () => {
     await using server = startScripted([json(pod('a'))])
     const bad = [
       { namespace: 'ns', name: '..' },
@@ -80,7 +80,7 @@ describe('reading', () => {
     assert.deepEqual(server.calls(), [])
   })
 
-  it('lists with selectors and fills in what items leave out', async () => {
+  it('lists with selectors and sets the apiVersion and kind of items', async () => {
     const list = {
       apiVersion: 'v1',
       kind: 'PodList',
@@ -102,7 +102,7 @@ describe('reading', () => {
     ])
   })
 
-  it('lists everything page by page, asking for the next when the last is used up', async () => {
+  it('lists everything page by page, requesting the next when the last is consumed', async () => {
     const page = (names: string[], next?: string) =>
       json({
         metadata: { resourceVersion: '7', ...(next && { continue: next }) },
@@ -121,7 +121,7 @@ describe('reading', () => {
     ])
   })
 
-  it('asks for metadata alone where the handle says so', async () => {
+  it('requests only metadata for a metadata kind', async () => {
     await using server = startScripted([
       json({ kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: { name: 'a' } }),
       json({ metadata: {}, items: [{ metadata: { name: 'a' } }] }),
@@ -276,7 +276,7 @@ describe('writing', () => {
     ])
   })
 
-  it('says who it is and for whom it acts', async () => {
+  it('sends its user agent and the impersonated user', async () => {
     await using server = startScripted([json(pod('a'))], {
       userAgent: 'op/1',
       impersonate: { user: 'jane', uid: 'u', groups: ['a', 'b'], extra: { 'Scopes/X': ['v'] } },
@@ -314,7 +314,7 @@ describe('watching', () => {
     }
   })
 
-  it('gives events as they come, wherever the chunks are cut', async () => {
+  it('yields events as they arrive, wherever the chunks are split', async () => {
     const whole =
       event('ADDED', pod('ä')) +
       event('MODIFIED', pod('b', '2')) +
@@ -347,7 +347,7 @@ describe('watching', () => {
     }
   })
 
-  it('asks for initial events with the match that goes with them', async () => {
+  it('requests initial events with the matching resourceVersionMatch', async () => {
     await using server = startScripted([stream()])
     await collect(server.client.watch(Pod, { sendInitialEvents: true, allowWatchBookmarks: true }))
     assert.deepEqual(server.calls(), [
@@ -372,7 +372,7 @@ describe('watching', () => {
     assert.equal(seen.length, 1)
   })
 
-  it('throws when an event is cut off, too long, or not one', async () => {
+  it('throws when an event is truncated, too long, or invalid', async () => {
     const cases: [string, (error: unknown) => boolean][] = [
       ['{"type":"ADDED","obj', error => isTransportError(error, 'ConnectionLost')],
       [`{"type":"ADDED","object":{"x":"${'y'.repeat(300)}"}}\n`, error => isClientError(error, 'BadAnswer')],
@@ -387,7 +387,7 @@ describe('watching', () => {
     }
   })
 
-  it('ends without an error when the signal aborts, and tells the server when the loop is left', async () => {
+  it('ends without an error when the signal aborts, and ends the request when the loop is left', async () => {
     let left = 0
     const endless = async (request: { signal: AbortSignal }) => {
       async function* body() {

@@ -16,17 +16,17 @@ import type { RestClient } from './rest-client.ts'
 import type { QueryValues } from './rest-request.ts'
 
 /**
- * A typed client of one API server. A get that finds nothing is `undefined`; whatever else the server refuses is a
+ * A typed client of one API server. A get that finds nothing is `undefined`; whatever else the server rejects is a
  * thrown `StatusError`, and no answer at all a `TransportError`. Objects are the caller's own to change.
  */
 export interface Client extends PatchMethods {
   get<K extends Kind>(kind: K, key: ObjectKey, options?: GetOptions): Promise<KindOf<K> | undefined>
-  /** One page, or everything when there is no `limit`. Items carry apiVersion and kind, also where the server leaves them out. */
+  /** One page, or everything when there is no `limit`. Items have apiVersion and kind, even where the server omits them. */
   list<K extends Kind>(kind: K, options?: ListOptions): Promise<ApiList<KindOf<K>>>
   /** Every object, page by page (500 unless `limit` says otherwise). Throws 410 when the pages' revision is compacted meanwhile. */
   listAll<K extends Kind>(kind: K, options?: ListOptions): AsyncIterable<KindOf<K>>
   /**
-   * Asks at the first `next`. Ends when the server ends the watch or `signal` aborts; an ERROR event is thrown as its
+   * Sends its request at the first `next`. Ends when the server ends the watch or `signal` aborts; an ERROR event is thrown as its
    * `StatusError` (410 `Expired`: list again). It does not resume by itself: informers do.
    */
   watch<K extends Kind>(kind: K, options?: WatchOptions): AsyncIterable<WatchEvent<KindOf<K>>>
@@ -37,9 +37,9 @@ export interface Client extends PatchMethods {
     object: DeepReadonly<CreateOf<K>>,
     options?: WriteOptions,
   ): Promise<KindOf<K>>
-  /** Replaces the object of that name; with a `metadata.resourceVersion` only if it is still that one (409 otherwise). */
+  /** Replaces the object of that name; with a `metadata.resourceVersion` only if that is still current (409 otherwise). */
   update<K extends Kind>(kind: K, object: UpdateOf<K>, options?: WriteOptions): Promise<KindOf<K>>
-  /** As `update`, for `status` alone. */
+  /** Like `update`, for `status` only. */
   updateStatus<K extends Kind>(kind: K, object: UpdateOf<K>, options?: WriteOptions): Promise<KindOf<K>>
   patch<K extends Kind>(
     kind: K,
@@ -50,7 +50,7 @@ export interface Client extends PatchMethods {
   /** Server-side apply. Needs a `fieldManager`, here or in the client's options. */
   apply<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<KindOf<K>>
   applyStatus<K extends Kind>(kind: K, object: ApplyOf<K>, options?: ApplyOptions): Promise<KindOf<K>>
-  /** `undefined` when there was no such object. That it resolves does not say that the object is gone: finalizers. */
+  /** `undefined` when the object did not exist. When it resolves the object may still be terminating: finalizers. */
   delete<K extends Kind>(
     kind: K,
     key: ObjectKey,
@@ -66,7 +66,7 @@ export interface Client extends PatchMethods {
   readonly raw: RestClient
 }
 
-/** What a client makes of its own `patch`. */
+/** Patches computed from two versions of an object. */
 export interface PatchMethods {
   /**
    * Sends what differs between `change.old` and `change.new` as a merge patch. Nothing is sent when they are equal, and
@@ -85,10 +85,10 @@ export interface PatchMethods {
   ): Promise<Readable<K>>
 }
 
-/** An object as a client returns it: the caller's own, or shared and read-only when it comes from a cache. */
+/** An object that a client returned: the caller's own, or shared and read-only when it comes from a cache. */
 export type Readable<K extends Kind> = KindOf<K> | DeepReadonly<KindOf<K>>
 
-/** What helpers need of a client. Both a `Client` and the client of a reconcile have it. */
+/** The methods that helpers need. Both a `Client` and the client of a reconcile have them. */
 export interface ObjectClient {
   get<K extends Kind>(kind: K, key: ObjectKey, options?: CallOptions): Promise<Readable<K> | undefined>
   create<K extends Kind>(
@@ -103,12 +103,13 @@ export interface ObjectClient {
 
 type PatchArguments = [key: ObjectKey, patch: unknown, options?: PatchOptions & SubresourceTarget]
 
-/** An object as it was read, and as it is to be. */
+/** An object as it was read, and as it should become. */
 export interface ObjectChange<K extends Kind> {
   readonly old: Readable<K>
   readonly new: Readable<K>
 }
 
+/** Options of {@link Client.patchFrom}. */
 export interface PatchFromOptions extends WriteOptions, SubresourceTarget {
   /** The patch is rejected (409) unless the object still has the resourceVersion of `old`. @default false */
   readonly optimisticLock?: boolean
@@ -124,29 +125,33 @@ export type UpdateOf<K extends Kind> =
   | DeepReadonly<KindOf<K>>
   | (CreateOf<K> & { metadata: { name: string } })
 
+/** Which subresource a patch is for. */
 export interface SubresourceTarget {
   /** Patches this subresource instead of the object: `status`, `scale`, ... */
   readonly subresource?: string
 }
 
-/** What a server says about a deletion it has accepted. */
+/** The server's answer to a deletion. */
 export interface DeleteResult<T> {
   readonly uid?: string
-  /** The object, where the server shows it: always when finalizers or a grace period hold it back. */
+  /** The object, where the server returns it: always when it is still terminating. */
   readonly object?: T
 }
 
+/** The calls to one subresource of an object. */
 export interface Subresource {
   get<T = ApiObject>(options?: GetOptions & QueryOptions): Promise<T | undefined>
-  /** `token`, `eviction`, `binding`: what is sent and what comes back are the subresource's own kinds. */
+  /** `token`, `eviction`, `binding`: request and answer are the subresource's own kinds. */
   create<T = ApiObject>(body: object, options?: WriteOptions): Promise<T>
   update<T = ApiObject>(body: object, options?: WriteOptions): Promise<T>
-  /** The answer's bytes as they come: `log`. Lasts until the server ends it, the loop is left, or `signal` aborts. */
+  /** The answer's bytes as they arrive: `log`. Lasts until the server ends it, the loop is left, or `signal` aborts. */
   stream(options?: StreamOptions): AsyncIterable<Uint8Array>
 }
 
+/** Additional query parameters of a call. */
 export interface QueryOptions {
   readonly query?: QueryValues
 }
 
+/** Options of a streamed call. */
 export type StreamOptions = CallOptions & QueryOptions

@@ -7,6 +7,7 @@ import { type CallRecord, createRestClient } from './rest-client.ts'
 import type { RestRequest } from './rest-request.ts'
 import { createTypedClient } from './typed-client.ts'
 
+/** The user that requests are made as. */
 export interface Impersonation {
   readonly user: string
   readonly uid?: string
@@ -14,12 +15,13 @@ export interface Impersonation {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
+/** Options of {@link createClient}. */
 export interface ClientOptions {
   readonly transport: Transport
   readonly env: Env
-  /** What stands before the `/` names the writes in managedFields when there is no `fieldManager`. @default 'coxswain/0.1' */
+  /** The part before the `/` is the default field manager of writes. @default 'coxswain/0.1' */
   readonly userAgent?: string
-  /** Of every write and apply that names none. */
+  /** The field manager of writes and applies that have none. */
   readonly fieldManager?: string
   readonly impersonate?: Impersonation
   /** Milliseconds for a call that is not a stream, retries included; 0 for no limit. @default 90000 */
@@ -37,10 +39,11 @@ export interface ClientOptions {
   }
   /** @default logged as a warning */
   readonly onWarning?: (warning: Warning, request: RestRequest) => void
-  /** Called for every call when the head of its answer is there, or when it failed. */
+  /** Called for every call when the head of its answer has arrived, or when it failed. */
   readonly onCall?: (record: CallRecord) => void
 }
 
+/** Creates a client over a transport. */
 export function createClient(options: ClientOptions): Client {
   const { env, transport, limits = {}, rateLimit } = options
   const rest = createRestClient({

@@ -21,12 +21,12 @@ const resize = (size: number) => (draft: DynamicInput) => {
 
 for (const ensure of [createOrUpdate, createOrPatch]) {
   describe(ensure.name, () => {
-    it('creates what is missing, with what mutate makes of it', async () => {
+    it('creates a missing object, after mutate', async () => {
       await using server = startScripted([failure(404, 'NotFound'), json(live, 201)])
       const { result } = await ensure(server.client, target, resize(5))
       assert.equal(result, 'created')
       assert.deepEqual((server.seen[1]!.body as DynamicObject).spec, { size: 5 })
-      assert.deepEqual(object.spec, { size: 1 }, 'what the caller gave is not changed')
+      assert.deepEqual(object.spec, { size: 1 }, "the caller's object is not changed")
     })
 
     it('sends nothing when mutate changes nothing', async () => {

@@ -4,7 +4,7 @@ import type { ObjectClient, Readable, UpdateOf } from './client.ts'
 import { ClientError } from './errors.ts'
 import { mergePatchBetween } from './patch-from.ts'
 
-/** The object that has to exist: its name and namespace, and what it has when it is created. */
+/** The object that has to exist: its name and namespace, and its initial content. */
 export interface ObjectTarget<K extends Kind> {
   readonly kind: K
   readonly object: CreateOf<K>
@@ -13,9 +13,10 @@ export interface ObjectTarget<K extends Kind> {
 /** Changes an object in place: the one on the server, or the one that is to be created. */
 export type Mutate<K extends Kind> = (object: CreateOf<K>) => void | Promise<void>
 
-/** What was done, in the words of controller-runtime's OperationResult. */
+/** What was done, with controller-runtime's OperationResults. */
 export type OperationResult = 'unchanged' | 'created' | 'updated' | 'updatedStatus' | 'updatedStatusOnly'
 
+/** The result of {@link createOrUpdate} and its siblings. */
 export interface Operation<K extends Kind> {
   readonly result: OperationResult
   /** As the server has it now. */
@@ -40,7 +41,7 @@ export async function createOrUpdate<K extends Kind>(
 }
 
 /**
- * As {@link createOrUpdate}, but sends only what `mutate` changed, as a merge patch: no conflicts with other writers, and
+ * Like {@link createOrUpdate}, but sends only what `mutate` changed, as a merge patch: no conflicts with other writers, and
  * lists are replaced as a whole. A changed status is sent to the `status` subresource.
  */
 export async function createOrPatch<K extends Kind>(

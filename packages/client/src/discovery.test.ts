@@ -52,7 +52,7 @@ function discoverWith(handler: Handler) {
 }
 
 describe('discovery', () => {
-  it('asks once, also when many ask at the same time', async () => {
+  it('sends one request for concurrent callers', async () => {
     const { state, discovery } = startAggregated()
     const [groups] = await Promise.all([discovery.groups(), discovery.groups(), discovery.mapper()])
     assert.deepEqual(
@@ -62,7 +62,7 @@ describe('discovery', () => {
     assert.deepEqual(state.asked, ['/api 200', '/apis 200'])
   })
 
-  it('finds kinds by type and by what a user calls them', async () => {
+  it('finds kinds by type, and by the names that users type', async () => {
     const { discovery } = startAggregated()
     const {
       group,
@@ -80,7 +80,7 @@ describe('discovery', () => {
     assert.equal((await discovery.kindForResource({ resource: 'node' })).namespaced, false)
   })
 
-  it('looks again for a kind that it does not know, and spares the server what has not changed', async () => {
+  it('refreshes for an unknown kind, with entity tags', async () => {
     const { state, discovery } = startAggregated()
     await discovery.groups()
     state.groups = [apps, cnat]
@@ -91,7 +91,7 @@ describe('discovery', () => {
     assert.deepEqual(state.asked.slice(4), ['/api 304', '/apis 304'])
   })
 
-  it('falls back to the old form, and a group that is down does not hide the others', async () => {
+  it('falls back to unaggregated discovery, and an unavailable group does not hide the others', async () => {
     const list = (groupVersion: string, name: string, kind: string) => ({
       kind: 'APIResourceList',
       groupVersion,
@@ -118,7 +118,7 @@ describe('discovery', () => {
     assert.deepEqual([...(await discovery.failures()).keys()], ['metrics/v1'])
   })
 
-  it('says which versions are stale, in the words of client-go', async () => {
+  it("reports stale versions, in client-go's words", async () => {
     const stale = { metadata: { name: 'metrics' }, versions: [{ version: 'v1', freshness: 'Stale' }] }
     const discovery = discoverWith(async ({ path }) =>
       json({ items: path === '/api' ? [core] : [apps, stale] }, 200, { 'content-type': aggregatedType }),
@@ -128,7 +128,7 @@ describe('discovery', () => {
     assert.equal((await discovery.kindOf('apps/v1', 'Deployment')).resource, 'deployments')
   })
 
-  it('does not keep a failure', async () => {
+  it('does not cache a failure', async () => {
     let down = true
     const discovery = discoverWith(async ({ path }) =>
       down

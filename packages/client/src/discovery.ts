@@ -23,18 +23,18 @@ import { type DynamicKind, kindFor } from './kind-for.ts'
 import type { CallOptions } from './options.ts'
 import type { RestRequest } from './rest-request.ts'
 
-/** What the server serves, asked for once and kept. A kind that is not found is looked for again on the server. */
+/** What the server serves, requested once and cached. A lookup that fails refreshes the cache. */
 export interface Discovery {
   /** In the server's order of preference. */
   groups(options?: CallOptions): Promise<readonly DiscoveredGroup[]>
-  /** The `group/version`s that exist but could not be asked, by their name, in client-go's words. */
+  /** The `group/version`s that exist but could not be discovered, by name, in client-go's words. */
   failures(options?: CallOptions): Promise<ReadonlyMap<string, Error>>
   mapper(options?: CallOptions): Promise<RESTMapper>
-  /** The handle of a kind by its type: `kindOf('apps/v1', 'Deployment')`. Throws `NoMatch` when it is not served. */
+  /** A kind by its type: `kindOf('apps/v1', 'Deployment')`. Throws `NoMatch` when it is not served. */
   kindOf(apiVersion: string, kind: string, options?: CallOptions): Promise<DynamicKind>
-  /** The handle of what a user calls `deploy`, `deployments` or `deployments.apps`. */
+  /** A kind by what users type: `deploy`, `deployments` or `deployments.apps`. */
   kindForResource(resource: PartialResource, options?: CallOptions): Promise<DynamicKind>
-  /** The next call asks the server, which may answer that nothing has changed. */
+  /** Makes the next call revalidate with the server. */
   invalidate(): void
 }
 
@@ -43,7 +43,7 @@ const aggregatedForms = ['v2', 'v2beta1'].map(
 )
 const accept = [...aggregatedForms, 'application/json'].join(',')
 
-/** One of `/api` and `/apis`, as it was last answered. */
+/** The last answer of `/api` or `/apis`. */
 interface Held {
   readonly etag: string | undefined
   readonly aggregated: boolean
@@ -56,9 +56,10 @@ interface Snapshot {
   readonly mapper: RESTMapper
 }
 
+/** Creates a {@link Discovery} over a client. */
 export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
   const held = new Map<string, Held>()
-  /** Shared by all who ask at the same time. */
+  /** Shared by concurrent callers. */
   let snapshot: Promise<Snapshot> | undefined
 
   const current = (options: CallOptions = {}): Promise<Snapshot> => {
@@ -78,7 +79,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
     return { groups, failures, mapper: restMapperFromDiscovery(groups, { shortNames: true }) }
   }
 
-  /** Undefined where there is nothing: a server with extension groups only has no `/api`. */
+  /** Undefined when it is not served: a server with only extension groups has no `/api`. */
   const ask = async (path: string, call: CallOptions): Promise<Held | undefined> => {
     const before = held.get(path)
     const request: RestRequest = {
@@ -118,7 +119,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
     )
     const lists: LegacyResourceList[] = []
     const failures = new Map<string, Error>()
-    // A group whose server is down must not hide the others.
+    // An unavailable group must not hide the others.
     for (const path of paths) {
       try {
         lists.push((await client.raw.request({ path, ...call })) as LegacyResourceList)
@@ -134,7 +135,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
     snapshot = undefined
   }
 
-  /** Finds in what we have; asks the server once more when that fails. */
+  /** Looks in the cache, and refreshes it once when that fails. */
   const find = async <T>(call: CallOptions, look: (mapper: RESTMapper) => T): Promise<T> => {
     const before = snapshot
     const { mapper } = await current(call)
@@ -169,7 +170,7 @@ export function createDiscovery(client: Pick<Client, 'raw'>): Discovery {
   }
 }
 
-/** A version whose own server does not answer is there, marked as stale, with what was known of it last. */
+/** A version whose own server does not answer is marked as stale, with its last known content. */
 function readAggregated(core: Held, named: Held): Omit<Snapshot, 'mapper'> {
   const failures = new Map<string, Error>()
   const [api, apis] = [core.value as AggregatedDiscovery, named.value as AggregatedDiscovery]

@@ -1,4 +1,4 @@
-/** What `kubectl cordon`, `uncordon` and `drain` do, with kubectl's rules. */
+/** `kubectl cordon`, `uncordon` and `drain`, with kubectl's rules. */
 import type { ObjectKey, OwnerReference } from '@coxswain/apimachinery/meta'
 import {
   formatKey,
@@ -24,12 +24,12 @@ const DaemonSet = kindFor({
   namespaced: true,
 })
 
-/** No new Pods are scheduled to the node. Nothing is sent when it is so already. */
+/** Marks a node as unschedulable. Nothing is sent when it already is. */
 export async function cordon(client: Pick<ObjectClient, 'get' | 'patch'>, node: string): Promise<void> {
   await setUnschedulable(client, node, { unschedulable: true })
 }
 
-/** Pods may be scheduled to the node again. */
+/** Marks a node as schedulable again. */
 export async function uncordon(client: Pick<ObjectClient, 'get' | 'patch'>, node: string): Promise<void> {
   await setUnschedulable(client, node, { unschedulable: false })
 }
@@ -43,10 +43,11 @@ async function setUnschedulable(
     | { readonly spec?: { readonly unschedulable?: boolean } }
     | undefined
   if ((node?.spec?.unschedulable ?? false) === unschedulable && node) return
-  // A node that does not exist is the server's to refuse.
+  // The server rejects a node that does not exist.
   await client.patch(Node, { name }, { spec: { unschedulable: unschedulable || null } })
 }
 
+/** Options of {@link evict}. */
 export interface EvictOptions extends CallOptions {
   /** @default the Pod's own */
   readonly gracePeriodSeconds?: number
@@ -54,7 +55,7 @@ export interface EvictOptions extends CallOptions {
 }
 
 /**
- * Asks for the eviction of a Pod. A PodDisruptionBudget that does not allow it now is a `StatusError` of 429
+ * Requests the eviction of a Pod. A PodDisruptionBudget that does not allow it now is a `StatusError` of 429
  * (`isTooManyRequests`); a Pod that does not exist is one of 404.
  */
 export async function evict(
@@ -72,22 +73,23 @@ export async function evict(
   await client.subresource(Pod, pod, 'eviction').create(eviction, { ...call, ...(dryRun && { dryRun }) })
 }
 
+/** Options of {@link drain}, as of `kubectl drain`. */
 export interface DrainOptions {
-  /** Pods of DaemonSets stay where they are; otherwise they are a reason not to drain. @default false */
+  /** Ignores Pods of DaemonSets; otherwise they prevent the drain. @default false */
   readonly ignoreDaemonSets?: boolean
-  /** Pods with emptyDir volumes are evicted, and their data lost; otherwise they are a reason not to drain. @default false */
+  /** Pods with emptyDir volumes are evicted, and their data lost; otherwise they prevent the drain. @default false */
   readonly deleteEmptyDirData?: boolean
-  /** Pods that no controller will replace are evicted; otherwise they are a reason not to drain. @default false */
+  /** Pods that no controller will replace are evicted; otherwise they prevent the drain. @default false */
   readonly force?: boolean
   readonly gracePeriodSeconds?: number
   /** Only these Pods. */
   readonly podSelector?: string
-  /** Milliseconds for all of it. @default no limit */
+  /** The timeout of the whole drain in milliseconds. @default no limit */
   readonly timeout?: number
   readonly signal?: AbortSignal
 }
 
-/** Milliseconds after which an eviction that a budget did not allow is tried again. */
+/** Milliseconds after which an eviction that a budget did not allow is retried. */
 const evictionRetry = 5_000
 const deletionPoll = 1_000
 
@@ -128,7 +130,7 @@ export async function drain(
     await Promise.all(chosen.map(evictAndWait))
   } finally {
     timer?.cancel()
-    // One that failed ends the others.
+    // A failure aborts the others.
     deadline.abort()
   }
 }
@@ -145,7 +147,7 @@ async function tryEvict(
   { gracePeriodSeconds, signal }: DrainOptions,
 ): Promise<boolean> {
   try {
-    // Without a limit of its own: the client repeats what a budget does not allow as often as the server says.
+    // Without a timeout of its own: the client retries evictions that a budget does not allow.
     const call = { timeout: 0, ...(signal && { signal }) }
     await evict(client, keyOf(pod), {
       ...call,
@@ -187,7 +189,7 @@ async function choosePods(
   throw new ClientError('CannotDrain', texts.sort().join('\n'))
 }
 
-/** `evict`, `leave`, or what stands against it. The filters and their order are kubectl's. */
+/** `evict`, `leave`, or why the Pod cannot be evicted. The filters and their order are kubectl's. */
 async function judge(client: Client, pod: DrainedPod, options: DrainOptions): Promise<string> {
   const { metadata, spec, status } = pod
   const controller = metadata.ownerReferences?.find(({ controller: isController }) => isController)

@@ -14,7 +14,7 @@ const dropped = (kind: Kind, value: object) => {
 }
 
 describe('null in an object of a kind', () => {
-  it('is absence, as it is to upstream clients', () => {
+  it('means absent, as in upstream clients', () => {
     const images = [{ names: null, sizeBytes: 5 }]
     assert.deepEqual(dropped(Node, { metadata: { labels: null }, status: { images } }), {
       metadata: {},
@@ -23,13 +23,13 @@ describe('null in an object of a kind', () => {
     assert.deepEqual(dropped(EndpointSlice, { ports: null, endpoints: null }), {})
   })
 
-  it('is an empty list where there has to be one', () => {
+  it('becomes an empty list for a required list', () => {
     const endpoints = [{ addresses: null, hints: null }]
     assert.deepEqual(dropped(EndpointSlice, { endpoints }), { endpoints: [{ addresses: [] }] })
     assert.deepEqual(dropped(CSINode, { spec: { drivers: null } }), { spec: { drivers: [] } })
   })
 
-  it('stays in what is kept as it is', () => {
+  it('stays in opaque fields', () => {
     const revision = { data: { spec: { template: null } }, revision: 1 }
     assert.deepEqual(dropped(ControllerRevision, structuredClone(revision)), revision)
     const schema = { openAPIV3Schema: { properties: { a: { default: null, enum: ['x', null] } } } }
@@ -37,7 +37,7 @@ describe('null in an object of a kind', () => {
     assert.deepEqual(dropped(CustomResourceDefinition, structuredClone(definition)), definition)
   })
 
-  it('stays in fields of custom kinds that may be null, or are not known', () => {
+  it('stays in nullable and unknown fields of custom kinds', () => {
     const Ship = defineKind({
       group: 'example.com',
       kind: 'Ship',
@@ -49,7 +49,7 @@ describe('null in an object of a kind', () => {
     assert.deepEqual(dropped(Ship.v1, { spec }), { spec: { captain: null, other: null } })
   })
 
-  it('does not lead into members of prototypes', () => {
+  it('does not touch inherited members', () => {
     const value = JSON.parse('{"__proto__":null,"constructor":null,"metadata":{"labels":{"a":null}}}')
     assert.doesNotThrow(() => dropped(Node, value))
   })

@@ -1,8 +1,8 @@
 import type { Schema } from '@coxswain/apimachinery/schema'
 
 /**
- * Makes null what it is to Go's decoder, absence: a server writes null for empty lists, maps and pointers of built-in kinds
- * that it does not leave out, such as `names` of a node's images. Fields that have to be there become empty lists and maps.
+ * Drops null as Go's decoder does: a server writes null for empty lists, maps and pointers of built-in kinds
+ * without omitempty, such as `names` of a node's images. Required fields become empty lists and maps.
  * Where the schema allows null, or says nothing, it stays. Changes `value` in place.
  */
 export function dropNulls(value: unknown, schema: Schema): void {

@@ -1,10 +1,10 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
-/** What goes wrong on the client's side before a request or after an answer. */
+/** The codes of {@link ClientError}. */
 export type ClientErrorCode =
-  /** A name or namespace that cannot stand in a path, or one that is missing. */
+  /** A name or namespace that is missing or not valid in a path. */
   | 'BadKey'
-  /** Options that contradict each other or the kind. */
+  /** Options that conflict with each other or the kind. */
   | 'BadOptions'
   /** An answer of a form that no API server sends: not JSON, a watch line too long. */
   | 'BadAnswer'
@@ -12,17 +12,18 @@ export type ClientErrorCode =
   | 'WaitTimeout'
   /** The call took longer than its `timeout`. */
   | 'CallTimeout'
-  /** A kubeconfig that cannot be read, or names something that is not there. */
+  /** A kubeconfig that cannot be read, or refers to something that does not exist. */
   | 'BadKubeconfig'
-  /** A credential plug-in or token endpoint that gives no credentials. */
+  /** A credential plug-in or token endpoint that returns no credentials. */
   | 'NoCredentials'
   /** A write through a client that only reads. */
   | 'ReadOnly'
-  /** Pods of a node that `drain` may not evict with the options it has. */
+  /** Pods of a node that `drain` may not evict with its options. */
   | 'CannotDrain'
-  /** A stream in both directions over a transport that has none. */
+  /** A WebSocket over a transport without upgrades. */
   | 'NoUpgrade'
 
+/** An error of this package that is not a server's answer. Callers decide by `code`. */
 export class ClientError extends CodedError<ClientErrorCode> {
   override readonly name: string = 'ClientError'
 }

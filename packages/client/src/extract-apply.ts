@@ -3,6 +3,7 @@ import type { ManagedFieldsEntry, ObjectMeta } from '@coxswain/apimachinery/meta
 import type { Schema } from '@coxswain/apimachinery/schema'
 import { ClientError } from './errors.ts'
 
+/** Options of {@link extractApply}. */
 export interface ExtractOptions {
   /** What the manager applied through this subresource. @default the object itself */
   readonly subresource?: string
@@ -14,7 +15,7 @@ export interface Extractable {
 }
 
 /**
- * The fields of `object` that `fieldManager` has applied: what it has to send again, changed, to keep owning them. Only the
+ * The fields of `object` that `fieldManager` has applied: what it has to apply again, with changes, to keep owning them. Only the
  * type and the name when it has applied nothing.
  * @throws ClientError `BadAnswer` for managedFields that cannot be read
  */
@@ -90,7 +91,7 @@ function keyText(keys: Fields, names: readonly string[]): string {
   return JSON.stringify(names.map(name => keys[name]))
 }
 
-/** Whether the parts of a value have owners of their own. */
+/** Whether the members of a value are owned separately. */
 function isGranular(value: unknown, schema: Schema | undefined): boolean {
   if (typeof value !== 'object' || value === null || !schema) return false
   if (Array.isArray(value)) {

@@ -8,10 +8,10 @@ import type { RestRequest } from './rest-request.ts'
 /** How much of a failed answer is read. */
 const maxFailureBytes = 1024 * 1024
 
-/** How much of a body that is no Status goes into the error. */
+/** How much of a body that is not a Status goes into the error. */
 const maxExcerpt = 2048
 
-/** The error that an answer other than 2xx stands for: its Status, or one made of its code as client-go does. */
+/** The error of an answer other than 2xx: its Status, or one derived from its code as in client-go. */
 export async function readFailure(response: WireResponse, request: RestRequest): Promise<StatusError> {
   let body: Uint8Array
   try {

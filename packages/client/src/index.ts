@@ -3,7 +3,7 @@
  *
  *   Client (get, list, watch, create, apply, ...) -> RestClient (retry, deadline, warnings) -> Transport
  *
- * `@coxswain/client/node` reads kubeconfig files and makes the transport.
+ * `@coxswain/client/node` reads kubeconfig files and creates the transport.
  * @module
  */
 

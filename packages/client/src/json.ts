@@ -3,18 +3,18 @@ import { decodeText } from '@coxswain/kit'
 import { ClientError } from './errors.ts'
 import type { Span } from './omit-managed-fields.ts'
 
-/** An integer of so many digits that a double may not hold it, where a value stands. */
+/** An integer value with so many digits that a double may not represent it. */
 const longInteger = /[[:,]\s*-?\d{16}/
 const wholeNumber = /^-?\d+$/
 
 export interface DecodeOptions {
-  /** What is left out. */
+  /** The part that is left out. */
   readonly omit?: Span | undefined
-  /** Called with a value that may have nulls in it, to see to them. */
+  /** Called with a value that may contain nulls, to drop them. */
   readonly onNulls?: (value: unknown) => void
 }
 
-/** Reads what a server sent. A whole number that a `number` cannot hold exactly is a `bigint`. */
+/** Parses a server's answer. A whole number that a `number` cannot hold exactly is a `bigint`. */
 export function decodeJson(bytes: Uint8Array, { omit, onNulls }: DecodeOptions = {}): unknown {
   const text = omit
     ? decodeText(bytes.subarray(0, omit.start)) + decodeText(bytes.subarray(omit.end))
@@ -40,8 +40,8 @@ export function encodeJson(value: unknown): Uint8Array {
 const digits = 16
 
 /**
- * Whether there are sixteen digits in a row. Looks at every sixteenth byte alone, one of which would be among them: the
- * expression that tells where they stand takes longer than reading half of the object.
+ * Whether there are sixteen digits in a row. Checks every sixteenth byte only, one of which would be among them: the
+ * regular expression that finds them takes longer than parsing half of the object.
  */
 function hasManyDigits(bytes: Uint8Array): boolean {
   for (let at = digits - 1; at < bytes.length; at += digits) {

@@ -13,8 +13,10 @@ export interface DynamicInput {
   [field: string]: unknown
 }
 
+/** A kind without static types. */
 export type DynamicKind = Kind<DynamicObject, DynamicInput, DynamicInput>
 
+/** The names of a kind. */
 export interface KindNames {
   /** @default '' (the core group) */
   readonly group?: string
@@ -29,7 +31,7 @@ export interface KindNames {
   readonly listKind?: string
 }
 
-/** A handle for a kind known by name only: from discovery, a CRD, or a configuration. */
+/** A kind known by name only: from discovery, a CRD, or a configuration. */
 export function kindFor(names: KindNames): DynamicKind {
   const { group = '', version, kind, resource, namespaced } = names
   return {
@@ -46,13 +48,13 @@ export function kindFor(names: KindNames): DynamicKind {
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
-/** An object of which only the metadata was asked for. */
+/** An object of which only the metadata was requested. */
 export interface PartialObjectMetadata extends ApiObject {
   apiVersion: 'meta.k8s.io/v1'
   kind: 'PartialObjectMetadata'
 }
 
-/** A handle whose objects travel without spec and status: `client.list(metadataOf(Secret))`. */
+/** A kind whose objects are read without spec and status: `client.list(metadataOf(Secret))`. */
 export interface MetadataKind extends Kind<PartialObjectMetadata, never, never> {
   readonly metadataOnly: true
 }
@@ -73,6 +75,7 @@ export function metadataOf(kind: Kind): MetadataKind {
   }
 }
 
+/** Whether only the metadata of a kind is read. */
 export function isMetadataKind(kind: Kind): kind is MetadataKind {
   return 'metadataOnly' in kind && kind.metadataOnly === true
 }

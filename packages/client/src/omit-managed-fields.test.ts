@@ -33,7 +33,7 @@ describe('managedFields of an event', () => {
     assert.deepEqual(cut(eventOf({ managedFields: [], name: 'a' })), eventOf({ name: 'a' }))
   })
 
-  it('are kept where they are no metadata of the object', () => {
+  it('are kept outside of the metadata of the object', () => {
     for (const event of [
       eventOf({ name: 'a' }, { spec: { template: { metadata: { managedFields } } } }),
       eventOf({ name: 'a' }, { spec: { managedFields } }),
@@ -59,7 +59,7 @@ describe('managedFields of an event', () => {
     })
   })
 
-  it('do not make a text that does not end one that does', () => {
+  it('do not complete a truncated text', () => {
     const text = JSON.stringify(eventOf({ managedFields }))
     for (let end = 0; end < text.length; end++) {
       const bytes = encode(text.slice(0, end))

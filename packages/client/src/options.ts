@@ -1,21 +1,23 @@
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { Span } from '@coxswain/kit'
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Gives up: the call then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal
-  /** Milliseconds until the call is given up, retries included. @default the client's `timeout` */
+  /** The timeout of the call in milliseconds, retries included. @default the client's `timeout` */
   readonly timeout?: number
   /** What the call is a part of, where traces are made. @default the active span of the process */
   readonly span?: Span
 }
 
+/** Options of a get. */
 export interface GetOptions extends CallOptions {
-  /** Absent: the most recent state. `'0'`: whatever the server has at hand. */
+  /** Absent: the most recent state. `'0'`: any state that the server has cached. */
   readonly resourceVersion?: string
 }
 
+/** Which objects of a collection a call is for. */
 export interface SelectorOptions {
   /** Absent: every namespace. Not allowed for cluster-scoped kinds. */
   readonly namespace?: string
@@ -23,13 +25,14 @@ export interface SelectorOptions {
   readonly fieldSelector?: string
 }
 
+/** Options of a list. */
 export interface ListOptions extends CallOptions, SelectorOptions {
-  /** At most so many items; the answer's `metadata.continue` then leads on. */
+  /** The most items; the answer's `metadata.continue` then leads to the next page. */
   readonly limit?: number
   readonly continue?: string
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
-  /** Seconds the server may take. */
+  /** The timeout on the server in seconds. */
   readonly timeoutSeconds?: number
 }
 
@@ -41,14 +44,15 @@ export interface WatchOptions extends SelectorOptions, Pick<CallOptions, 'signal
   readonly timeoutSeconds?: number
   /** @default true */
   readonly allowWatchBookmarks?: boolean
-  /** The present state as ADDED events, then a BOOKMARK annotated `k8s.io/initial-events-end`, then what follows. */
+  /** The current state as ADDED events, then a BOOKMARK annotated `k8s.io/initial-events-end`, then changes. */
   readonly sendInitialEvents?: boolean
-  /** Leave `metadata.managedFields` out, which saves half the work of reading an event. Some may come all the same. @default false */
+  /** Leave `metadata.managedFields` out, which saves half the cost of parsing an event. Some events may still have them. @default false */
   readonly omitManagedFields?: boolean
 }
 
+/** Options of every write. */
 export interface WriteOptions extends CallOptions {
-  /** Checks and answers, but stores nothing. @default false */
+  /** Validates, but stores nothing. @default false */
   readonly dryRun?: boolean
   /** The name under which managedFields records what this write set. @default the client's `fieldManager` */
   readonly fieldManager?: string
@@ -56,40 +60,46 @@ export interface WriteOptions extends CallOptions {
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
+/** JSON patch, JSON merge patch or strategic merge patch. */
 export type PatchType = 'json' | 'merge' | 'strategic'
 
+/** Options of a patch. */
 export interface PatchOptions extends WriteOptions {
-  /** `json` is RFC 6902 (an array of operations), `merge` RFC 7386. Custom resources know no `strategic`. @default 'merge' */
+  /** `json` is RFC 6902 (an array of operations), `merge` RFC 7386. Custom resources do not support `strategic`. @default 'merge' */
   readonly type?: PatchType
 }
 
+/** Options of a server-side apply. */
 export interface ApplyOptions extends WriteOptions {
-  /** Takes over fields that another manager owns, where a conflict would be the answer. @default false */
+  /** Takes over fields that another manager owns, instead of failing with a conflict. @default false */
   readonly force?: boolean
 }
 
+/** Options of a deletion. */
 export interface DeleteOptions extends CallOptions {
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
-  /** The deletion is refused (409) unless the object still is this one. */
+  /** The deletion is rejected (409) unless the object still matches. */
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
   readonly gracePeriodSeconds?: number
   /** @default false */
   readonly dryRun?: boolean
 }
 
+/** Options of the deletion of a collection. */
 export interface DeleteAllOptions extends DeleteOptions, SelectorOptions {
   readonly limit?: number
   readonly resourceVersion?: string
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
 }
 
-/** What a BOOKMARK carries: how far the watch has come, and nothing else. */
+/** The object of a BOOKMARK: only the resourceVersion of the watch. */
 export interface Bookmark {
   apiVersion: string
   kind: string
   metadata: { resourceVersion: string; annotations?: Record<string, string> }
 }
 
+/** One event of a watch. */
 export type WatchEvent<T = ApiObject> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: Bookmark }

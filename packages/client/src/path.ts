@@ -2,7 +2,7 @@ import type { Kind } from '@coxswain/apimachinery/kinds'
 import { encodeSegment } from '@coxswain/wire'
 import { ClientError } from './errors.ts'
 
-/** What a path is made of, besides the kind. */
+/** The parts of a path besides the kind. */
 export interface PathParts {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
@@ -31,7 +31,7 @@ export function resourcePath(kind: Kind, parts: PathParts): string {
   return path
 }
 
-/** Names that would change the meaning of a path are refused here already, in client-go's words. */
+/** Names that would change the meaning of a path are rejected here, in client-go's words. */
 function segment(what: string, value: string): string {
   if (value === '') throw new ClientError('BadKey', `resource ${what} may not be empty`)
   if (value === '.' || value === '..')

@@ -1,19 +1,20 @@
 import type { Clock } from '@coxswain/kit'
 
+/** A token bucket for the requests of a client. */
 export interface RateLimitOptions {
-  /** Requests a second, in the long run. */
+  /** Sustained requests per second. */
   readonly qps: number
-  /** Requests at once after a quiet time. */
+  /** The burst of requests. */
   readonly burst: number
 }
 
-/** Lets requests through in the order they came. */
+/** Admits requests in order. */
 export interface RateLimiter {
-  /** Resolves when the request may go; rejects with the signal's reason. */
+  /** Resolves when the request may be sent; rejects with the signal's reason. */
   wait(signal?: AbortSignal): Promise<void>
 }
 
-/** A token bucket. A request that gives up while it waits does not give its token back. */
+/** A token bucket. A request that is aborted while it waits does not return its token. */
 export function createRateLimiter(options: RateLimitOptions, clock: Clock): RateLimiter {
   const interval = 1000 / options.qps
   /** When the bucket would be full, were nothing taken. May lie in the future by at most what waits. */

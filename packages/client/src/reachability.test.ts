@@ -4,8 +4,8 @@ import { createLogger, isReported, type LogRecord, VirtualWorld } from '@coxswai
 import { type Transport, TransportError } from '@coxswain/wire'
 import { createClient } from './index.ts'
 
-describe('a client whose server goes away', () => {
-  it('says once that it cannot be reached and once that it answers again, without a stack', async () => {
+describe('a client whose server becomes unreachable', () => {
+  it('logs once that it cannot be reached and once that it answers again, without a stack', async () => {
     const records: LogRecord[] = []
     const env = new VirtualWorld({ log: () => createLogger(record => records.push(record)) })
     let isUp = true

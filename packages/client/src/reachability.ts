@@ -2,8 +2,8 @@ import { type Logger, markReported } from '@coxswain/kit'
 import { isTransportError } from '@coxswain/wire'
 
 /**
- * Says once that the server cannot be reached, and once that it answers again, however many calls fail in between. Errors
- * that it was told of are marked, so that those who handle them need not log them again.
+ * Logs once that the server cannot be reached, and once that it answers again, however many calls fail in between. Errors
+ * that it has logged are marked, so that callers need not log them again.
  */
 export class Reachability {
   readonly #log: Logger

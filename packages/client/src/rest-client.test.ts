@@ -17,7 +17,7 @@ const busy = (seconds: string) => {
 }
 
 describe('retries', () => {
-  it('comes back when the server says when, whatever the method', async () => {
+  it('follow Retry-After, whatever the method', async () => {
     const world = new VirtualWorld()
     const records: CallRecord[] = []
     await using server = startScripted(
@@ -37,20 +37,20 @@ describe('retries', () => {
     )
   })
 
-  it('gives up after ten retries with the last answer', async () => {
+  it('end after ten attempts with the last answer', async () => {
     const world = new VirtualWorld()
     await using server = startScripted([busy('1')], {}, world)
     await assert.rejects(world.run(server.client.raw.request({ path: '/x', timeout: 0 })), isTooManyRequests)
     assert.equal(server.calls().length, 11)
   })
 
-  it('does not retry an error that says nothing about coming back', async () => {
+  it('are not made for an error without Retry-After', async () => {
     await using server = startScripted([failure(500, 'InternalError')])
     await assert.rejects(server.client.raw.request({ path: '/x' }))
     assert.equal(server.calls().length, 1)
   })
 
-  it('repeats a read whose connection broke, but no write', async () => {
+  it('are made for a read whose connection broke, but not for a write', async () => {
     const world = new VirtualWorld()
     let calls = 0
     const transport = createInProcessTransport(async () => {
@@ -88,7 +88,7 @@ describe('a call', () => {
     assert.deepEqual(server.calls(), [])
   })
 
-  it('refuses an answer that is longer than the limit or not JSON', async () => {
+  it('rejects an answer that is longer than the limit or not JSON', async () => {
     await using server = startScripted([json({ x: 'y'.repeat(100) }), text('<html>')], {
       limits: { answerBytes: 50 },
     })
@@ -100,7 +100,7 @@ describe('a call', () => {
     )
   })
 
-  it('gives an empty answer as undefined and bytes as they are', async () => {
+  it('returns an empty answer as undefined and bytes unchanged', async () => {
     await using server = startScripted([{ status: 200, headers: {} }, text('ok')])
     assert.equal(await server.client.raw.request({ path: '/x' }), undefined)
     assert.equal(
@@ -136,7 +136,7 @@ describe('warnings', () => {
 })
 
 describe('the rate limiter', () => {
-  it('lets a burst through, then the rate', async () => {
+  it('admits a burst, then the rate', async () => {
     const world = new VirtualWorld()
     const limiter = createRateLimiter({ qps: 10, burst: 3 }, world.clock)
     const start = world.clock.now()
@@ -157,7 +157,7 @@ describe('the rate limiter', () => {
 })
 
 describe('retryOnConflict', () => {
-  it('tries five times, then gives the conflict back; other errors at once', async () => {
+  it('tries five times, then rejects with the conflict; with other errors at once', async () => {
     const world = new VirtualWorld()
     const { newConflict } = await import('@coxswain/apimachinery/status')
     const conflict = newConflict({ group: '', resource: 'pods' }, 'a', new Error('changed').message)

@@ -21,7 +21,7 @@ import type { RestRequest } from './rest-request.ts'
 import { canUpgrade, isMessageChannel, type MessageChannel } from './streams/message-channel.ts'
 import { parseWarnings } from './warnings.ts'
 
-/** One call as it ended, for metrics and traces. */
+/** A finished call, for metrics and traces. */
 export interface CallRecord {
   readonly method: string
   readonly path: string
@@ -57,7 +57,7 @@ export interface RestClient {
   send(request: RestRequest): Promise<WireResponse>
   /**
    * Turns the connection of a GET into a WebSocket that speaks one of `protocols`. It lasts until one side closes it or
-   * `signal` aborts; `timeout` is for the beginning alone.
+   * `signal` aborts; `timeout` is for the handshake only.
    * @throws ClientError `NoUpgrade` when the transport cannot do it
    */
   upgrade(request: RestRequest, protocols: readonly string[]): Promise<MessageChannel>
@@ -210,8 +210,8 @@ function encodeBody(body: unknown): Uint8Array {
 }
 
 /**
- * client-go's rule: an answer of 429 or 5xx that says when to come back is asked again, whatever the method, since the
- * server has refused it before doing anything.
+ * client-go's rule: an answer of 429 or 5xx with Retry-After is retried, whatever the method, since the
+ * server has rejected it before doing anything.
  */
 function retryDelay(response: WireResponse): number | undefined {
   if (response.status !== 429 && response.status < 500) return undefined

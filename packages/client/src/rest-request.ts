@@ -4,6 +4,7 @@ import type { Span } from '@coxswain/kit'
 /** Members of a query; a list repeats the name, undefined leaves it out. */
 export type QueryValues = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
+/** One request, before it is encoded. */
 export interface RestRequest {
   /** @default 'GET' */
   readonly method?: string
@@ -20,7 +21,7 @@ export interface RestRequest {
   readonly signal?: AbortSignal
   /** Milliseconds for the whole call, retries included; 0 for no limit. @default the client's, none for `stream` */
   readonly timeout?: number
-  /** What the request is about, for the words of an error. */
+  /** The resource of the request, for error messages. */
   readonly resource?: GroupResource
   readonly name?: string
   /** What the call is a part of, where traces are made. @default the active span of the process */

@@ -1,10 +1,11 @@
 import { isConflict } from '@coxswain/apimachinery/wire-format'
 import { createBackoff, type Env } from '@coxswain/kit'
 
+/** Options of {@link retryOnConflict}. */
 export interface RetryOnConflictOptions {
-  /** Tries altogether. @default 5 */
+  /** The number of attempts. @default 5 */
   readonly tries?: number
-  /** Milliseconds before the second try. @default 10 */
+  /** Milliseconds before the second attempt. @default 10 */
   readonly delay?: number
   /** How much longer each wait is than the one before. @default 1 */
   readonly factor?: number
@@ -12,7 +13,7 @@ export interface RetryOnConflictOptions {
 }
 
 /**
- * Calls `change` until it does not fail with a conflict; it must read the object anew each time. Defaults are client-go's
+ * Calls `change` until it does not fail with a conflict; it must read the object again each time. Defaults are client-go's
  * DefaultRetry. Rejects with the last conflict, or with whatever else `change` rejects with.
  */
 export async function retryOnConflict<T>(

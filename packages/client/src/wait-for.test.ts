@@ -31,7 +31,7 @@ describe('waitFor', () => {
     ])
   })
 
-  it('sees that an object is gone', async () => {
+  it('waits for the deletion of an object', async () => {
     const world = new VirtualWorld()
     await using server = startScripted(
       [list(pod('Running')), stream(event('DELETED', pod('Running')))],

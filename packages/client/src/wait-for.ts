@@ -7,6 +7,7 @@ import type { Client } from './client.ts'
 import { ClientError } from './errors.ts'
 import type { WatchEvent } from './options.ts'
 
+/** Options of {@link waitFor}. */
 export interface WaitForOptions {
   /** Milliseconds. @default 30000 */
   readonly timeout?: number

@@ -1,6 +1,7 @@
 import { createBackoff, type Env } from '@coxswain/kit'
 import { ClientError } from './errors.ts'
 
+/** How often and how long to poll. */
 export interface PollOptions {
   /** Milliseconds from the end of one call to the next. @default 1000 */
   readonly interval?: number
@@ -17,6 +18,7 @@ export interface PollOptions {
   readonly signal?: AbortSignal
 }
 
+/** How often to poll until a signal aborts. */
 export type UntilOptions = Omit<PollOptions, 'timeout' | 'signal'> & { readonly signal: AbortSignal }
 
 type Falsy = false | 0 | '' | null | undefined

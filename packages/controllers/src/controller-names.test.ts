@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { controllerNames, selectControllers, selectServerControllers } from './controller-names.ts'
 
 describe('a list of controllers', () => {
-  it('names all, some, or all but some', () => {
+  it('selects all, some, or all but some', () => {
     assert.deepEqual(selectControllers(['*']), controllerNames)
     assert.deepEqual(selectControllers(['none']), [])
     assert.deepEqual(selectControllers(['job-controller', 'cronjob-controller']), [
@@ -15,7 +15,7 @@ describe('a list of controllers', () => {
     assert.ok(!rest.includes('job-controller'))
   })
 
-  it('may use the names of old, as kubeadm does', () => {
+  it('accepts the old names, as kubeadm writes them', () => {
     assert.deepEqual(selectControllers(['bootstrapsigner', 'tokencleaner', 'ttl', 'service']), [
       'bootstrap-signer-controller',
       'service-lb-controller',
@@ -27,16 +27,16 @@ describe('a list of controllers', () => {
     )
   })
 
-  it('reaches what runs inside the server', () => {
+  it('applies to controllers inside the server', () => {
     const name = 'validatingadmissionpolicy-status-controller'
     assert.deepEqual(selectServerControllers(['*']), [name])
     assert.deepEqual(selectServerControllers(['*', `-${name}`]), [])
   })
 
-  it('is refused when it names one that there is not', () => {
+  it('is rejected when it names an unknown controller', () => {
     assert.throws(
       () => selectControllers(['*', '-nothing']),
-      /there is no nothing; there are bootstrap-signer/,
+      /unknown controller "nothing"; known controllers: bootstrap-signer/,
     )
   })
 })

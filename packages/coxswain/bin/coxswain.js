@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // JavaScript, so that starting from source loads no TypeScript compiler: everything else comes out of the compile cache.
-// In the words that any Node can read, up to the import: an old one is told what is needed.
+// Syntax that every Node can parse, up to the import: an old version prints which one is required.
 import module from 'node:module'
 
 const oldest = 24
 if (Number(process.versions.node.split('.')[0]) < oldest) {
   process.stderr.write(
-    `coxswain: this is Node ${process.versions.node}, and Node ${oldest} or later is needed\n`,
+    `coxswain: Node.js ${oldest} or later is required, but this is ${process.versions.node}\n`,
   )
   process.exit(2)
 }

@@ -3,12 +3,12 @@ import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodView } from '@coxswain/kinds'
 import type { Clock } from '@coxswain/kit'
 
-/** What runs the containers of a node. The agent decides what has to run; a runtime runs it. */
+/** Runs the containers of a node. The kubelet decides what has to run; a runtime runs it. */
 export interface ContainerRuntime extends AsyncDisposable {
   /** As in `containerID: NAME://...`. */
   readonly name: string
   /**
-   * Nothing runs. Probes and hooks succeed without being asked, no tokens are made, volumes of every type are there, and
+   * Nothing runs. Probes and hooks succeed without being executed, no tokens are requested, volumes of every type are available, and
    * each Pod has an address of its own. @default false
    */
   readonly isSimulated?: boolean
@@ -16,41 +16,42 @@ export interface ContainerRuntime extends AsyncDisposable {
   readonly hasPodAddresses?: boolean
   /** Ends what an earlier life of this runtime has left behind. Called before everything else, once in a life. */
   start(clock: Clock): Promise<void>
-  /** What its nodes are made of. @default much of everything */
+  /** The capacity and system information of its nodes. @default a large simulated machine */
   describeNode?(): NodeFacts
-  /** Forgets the Pods of earlier lives that are not among these, by their uids. */
+  /** Removes the data of Pods whose uid is not among these. */
   keepPods(uids: ReadonlySet<string>): Promise<void>
-  /** What stands for an image. */
+  /** Looks an image up. */
   findImage(image: string): Promise<FoundImage>
-  /** Gets an image that a node has not had yet. Rejects when `signal` aborts. @default findImage */
+  /** Pulls an image that the node does not have. Rejects when `signal` aborts. @default findImage */
   pullImage?(image: string, signal: AbortSignal): Promise<FoundImage>
-  /** Makes the directories of a Pod's volumes, and writes their files anew where they differ. */
+  /** Creates the directories of a Pod's volumes, and rewrites their files where they differ. */
   writeVolumes(pod: PodIdentity, volumes: readonly PodVolume[]): Promise<void>
-  /** Rejects when the container cannot be started: the message is for the user. Where starting takes time, `signal` ends it. */
+  /** Rejects when the container cannot be started: the message is for the user. Aborting `signal` cancels a slow start. */
   startContainer(spec: ContainerSpec, signal: AbortSignal): Promise<RunningContainer>
   /**
-   * Takes over a container that outlived the agent which started it, at `startedAt` in milliseconds since the epoch. A
-   * runtime that has this lets its containers run when it is disposed. @default they have ended
+   * Takes over a container that outlived the kubelet which started it, at `startedAt` in milliseconds since the epoch. A
+   * runtime that has this lets its containers run when it is disposed. @default containers end with the runtime
    */
   adoptContainer?(spec: ContainerSpec, startedAt: number): RunningContainer
-  /** What a container printed in one of its lives. Throws when nothing is known of it. */
+  /** The output of one attempt of a container. Throws when nothing is known of it. */
   readLog(container: ContainerIdentity, options: LogOptions): AsyncIterable<Uint8Array>
-  /** Knocks on a port of a Pod. */
+  /** Probes a port of a Pod. */
   probe(pod: PodIdentity, probe: NetworkProbe): Promise<ProbeOutcome>
-  /** Connects to a port of a Pod. Rejects when nobody listens. */
+  /** Connects to a port of a Pod. Rejects when nothing listens there. */
   dial(pod: PodIdentity, port: number): Promise<PortStream>
-  /** Forgets a Pod, of which nothing runs any more: its volumes and logs. */
+  /** Deletes the volumes and logs of a Pod that no longer runs. */
   removePod(pod: PodIdentity): Promise<void>
-  /** What a Pod has on the disk. @default nobody knows, and limits do not hold */
+  /** The disk usage of a Pod. @default not measured, and limits are not enforced */
   diskUsage?(pod: PodIdentity): Promise<DiskUsage>
-  /** What a Pod asks for that has no effect here: people are told. @default nothing */
+  /** The fields of a Pod that have no effect on this runtime; they are reported in an event. @default none */
   findUnsupported?(pod: DeepReadonly<Pod>): readonly string[]
-  /** What its node uses. @default what its containers use */
+  /** The usage of the node. @default the sum of its containers */
   nodeUsage?(): NodeUsage
   /** What the running containers use, at least those of `pods`. @default unknown */
   usage?(pods: readonly PodView[]): Promise<readonly ContainerUsage[]>
 }
 
+/** The capacity and system information of a runtime's nodes. */
 export interface NodeFacts {
   /** `cpu`, `memory`, `pods`, `ephemeral-storage` as quantities. */
   readonly capacity: Readonly<Record<string, string>>
@@ -61,31 +62,32 @@ export interface NodeFacts {
   /** As Go names them. @default 'amd64' */
   readonly architecture?: string
   readonly machineID?: string
-  /** What containers have of their own: `namespaces` or `none`. @default not reported */
+  /** How containers are isolated: `namespaces` or `none`. @default not reported */
   readonly isolation?: string
   /** The text of /etc/hosts and /etc/resolv.conf. @default containers have none of their own */
   readonly etc?: { readonly hosts: string; readonly resolvConf: string }
   readonly bootID?: string
 }
 
-/** What a whole node uses, whatever it is that uses it. */
+/** The usage of a whole node, including processes that are not in containers. */
 export interface NodeUsage {
-  /** When it was looked at, in milliseconds since the epoch. */
+  /** When it was measured, in milliseconds since the epoch. */
   readonly time: number
   /** When the machine was started, in milliseconds since the epoch. */
   readonly startedAt: number
   /** Processor time since then, in nanoseconds. */
   readonly cpuNanoseconds: number
-  /** In bytes: what is worked with, and what could be had. */
+  /** In bytes: the working set, and what is still available. */
   readonly memoryBytes: number
   readonly availableMemoryBytes: number
   readonly disk: { readonly capacityBytes: number; readonly availableBytes: number }
 }
 
+/** The CPU and memory usage of one container. */
 export interface ContainerUsage {
   readonly pod: PodIdentity
   readonly container: string
-  /** When it was looked at, in milliseconds since the epoch. */
+  /** When it was measured, in milliseconds since the epoch. */
   readonly time: number
   /** Milliseconds since the epoch. */
   readonly startedAt: number
@@ -99,32 +101,36 @@ export interface ContainerUsage {
 
 /** In bytes. */
 export interface DiskUsage {
-  /** By volume: what is in those that last as long as the Pod. */
+  /** By volume, for those whose lifetime is the Pod's. */
   readonly volumes: ReadonlyMap<string, number>
-  /** By container: what it has written elsewhere, and its logs. */
+  /** By container: its writable layer and its logs. */
   readonly containers: ReadonlyMap<string, number>
 }
 
+/** Identifies a Pod to a runtime. */
 export interface PodIdentity {
   readonly uid: string
   readonly namespace: string
   readonly name: string
 }
 
+/** One attempt of a container of a Pod. */
 export interface ContainerIdentity {
   readonly pod: PodIdentity
   readonly name: string
-  /** Which life it is: 0, then one more with each restart. */
+  /** 0, then one more with each restart. */
   readonly attempt: number
 }
 
 /** A sidecar is an init container that is always restarted. */
 export type ContainerRole = 'init' | 'sidecar' | 'main' | 'ephemeral'
 
+/** The result of looking up or pulling an image. */
 export type FoundImage =
   | { readonly found: true; readonly id: string; readonly sizeBytes?: number }
   | { readonly found: false; readonly message: string }
 
+/** A container to start. */
 export interface ContainerSpec extends ContainerIdentity {
   readonly role: ContainerRole
   /** Of the container, or the Pod's where it has none. */
@@ -132,7 +138,7 @@ export interface ContainerSpec extends ContainerIdentity {
   /** The Pod's. */
   readonly annotations: Readonly<Record<string, string>>
   readonly image: string
-  /** Both as the Pod says, with variables put in; the image has its own where they are missing. */
+  /** Both from the Pod, with variables expanded; the image's own where they are missing. */
   readonly command?: readonly string[]
   readonly args?: readonly string[]
   readonly env: ReadonlyMap<string, string>
@@ -141,20 +147,21 @@ export interface ContainerSpec extends ContainerIdentity {
   readonly stdin: boolean
   readonly stdinOnce: boolean
   readonly tty: boolean
-  /** Where the container may leave its last words. */
+  /** Where the container may write its termination message. */
   readonly terminationMessagePath: string
   readonly user?: number
   readonly group?: number
-  /** It may not run as root. */
+  /** The container may not run as root. */
   readonly runAsNonRoot: boolean
-  /** What its host is called. @default as the machine */
+  /** @default the machine's */
   readonly hostname?: string
-  /** Files that it finds by their paths, unless a volume is mounted there: /etc/hosts and the like. @default the machine's */
+  /** Files by their paths in the container, unless a volume is mounted there: /etc/hosts and the like. @default the machine's */
   readonly files?: ReadonlyMap<string, string>
-  /** It sees processes that are not its own. @default false */
+  /** It shares a PID namespace. @default false */
   readonly sharesProcesses?: boolean
 }
 
+/** A mount of a volume in a container. */
 export interface VolumeMountSpec {
   readonly volume: string
   readonly mountPath: string
@@ -162,19 +169,22 @@ export interface VolumeMountSpec {
   readonly readOnly: boolean
 }
 
+/** A volume of a Pod, with its content resolved. */
 export type PodVolume =
   | { readonly type: 'directory'; readonly name: string }
-  /** `hostPathType` as in a Pod's volume, or `Existing` for whatever is there. */
+  /** `hostPathType` as in a Pod's volume, or `Existing` for anything that exists. */
   | { readonly type: 'host'; readonly name: string; readonly path: string; readonly hostPathType: string }
   | { readonly type: 'files'; readonly name: string; readonly files: ReadonlyMap<string, VolumeFile> }
 
+/** A file of a volume. */
 export interface VolumeFile {
   readonly data: Uint8Array
   readonly mode: number
-  /** The user whose it is, where the runtime can give files away. @default who runs the node */
+  /** The user that owns it, where the runtime can change owners. @default the user that runs the node */
   readonly owner?: number
 }
 
+/** A container that has been started. */
 export interface RunningContainer {
   /** Unique, without the runtime's name. */
   readonly id: string
@@ -182,44 +192,47 @@ export interface RunningContainer {
   readonly isSimulated?: boolean
   /** Whom it runs as. @default nobody knows */
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] }
-  /** Resolves when everything that belongs to it has ended. */
+  /** Resolves when all of its processes have ended. */
   readonly exited: Promise<ContainerExit>
-  /** Resolves when it would answer; only of simulated containers, which nobody can ask. @default from its start */
+  /** Resolves when its probes succeed; simulated containers only, since those cannot be probed. @default from its start */
   readonly ready?: Promise<void>
-  /** Asks it to end, and ends it after `grace` milliseconds. Resolves when it has ended. A second call may only shorten. */
+  /** Asks it to stop, and kills it after `grace` milliseconds. Resolves when it has ended. A second call may only shorten the grace period. */
   stop(grace: number, stopSignal?: string): Promise<void>
-  /** Runs another command beside it. Rejects when it cannot be started. */
+  /** Runs another command in the container. Rejects when it cannot be started. */
   exec(command: readonly string[], io: ProcessIo): Promise<number>
-  /** Joins its streams until it ends or `io.signal` aborts. */
+  /** Attaches to its streams until it ends or `io.signal` aborts. */
   attach(io: ProcessIo): Promise<void>
 }
 
+/** How a container ended. */
 export interface ContainerExit {
   readonly exitCode: number
   readonly signal?: number
-  /** Its last words. */
+  /** Its termination message. */
   readonly message?: string
 }
 
-/** The streams of a command, from the side of whoever runs it. */
+/** The streams of a command, as its caller sees them. */
 export interface ProcessIo {
   readonly stdin?: AsyncIterable<Uint8Array>
-  /** Resolves when there is room for more. */
+  /** Resolves when more can be written. */
   stdout(chunk: Uint8Array): Promise<void>
   stderr(chunk: Uint8Array): Promise<void>
   readonly tty: boolean
   readonly sizes?: AsyncIterable<TerminalSize>
-  /** Nobody listens any more. */
+  /** Aborts when the caller has gone away. */
   readonly signal: AbortSignal
 }
 
+/** The size of a terminal in characters. */
 export interface TerminalSize {
   readonly width: number
   readonly height: number
 }
 
+/** Which part of a log to read. */
 export interface LogOptions {
-  /** Goes on until the container has ended. */
+  /** Continues until the container has ended. */
   readonly follow: boolean
   readonly timestamps: boolean
   /** Milliseconds since the epoch. */
@@ -231,6 +244,7 @@ export interface LogOptions {
   readonly signal: AbortSignal
 }
 
+/** An HTTP, TCP or gRPC probe. */
 export type NetworkProbe = {
   readonly host?: string
   readonly port: number
@@ -248,12 +262,13 @@ export type NetworkProbe = {
     }
 )
 
+/** The result of one probe attempt. */
 export interface ProbeOutcome {
   readonly success: boolean
   readonly message: string
-  /** It has succeeded, but people are to know the message. */
+  /** It has succeeded, and the message is reported as a warning. */
   readonly isWarning?: boolean
-  /** It could not be asked: that counts neither way. */
+  /** It could not be executed: that counts neither as a success nor as a failure. */
   readonly isError?: boolean
 }
 
@@ -261,7 +276,7 @@ export interface ProbeOutcome {
 export interface PortStream {
   readonly data: AsyncIterable<Uint8Array>
   write(chunk: Uint8Array): Promise<void>
-  /** No more is written; what comes is still read. */
+  /** Ends the writing side; reading continues. */
   end(): void
   destroy(): void
 }

@@ -1,5 +1,5 @@
 /**
- * What the host of nodes needs before there are any. An entry of its own, because loading it costs next to nothing.
+ * What the program that hosts nodes needs before it starts them. A separate entry, because loading it costs next to nothing.
  * @module
  */
 

@@ -1,8 +1,8 @@
 /**
  * Nodes that run pods.
  *
- *   createKubelet()         a kubelet for some nodes, on a ContainerRuntime:
- *     createSimulatedRuntime()  pods start, get ready and finish; nothing runs on your machine
+ *   createKubelet()         a kubelet for one or more nodes, on a ContainerRuntime:
+ *     createSimulatedRuntime()  pods start, become ready and finish; nothing runs on your machine
  *     createProcessRuntime()    processes (`@coxswain/kubelet/process`)
  *     createInProcessRuntime()  functions
  *

@@ -8,30 +8,30 @@ import { isNodeReady, keepTransitionTime } from '@coxswain/kinds'
 import type { EventRecorder, TaskContext } from '@coxswain/runtime'
 import type { NodeFacts } from './container-runtime.ts'
 
-/** What a node says of itself. */
+/** What a node reports in its status. */
 export interface NodeDescription {
   readonly name: string
   readonly address: string
   /** `NAME://VERSION` */
   readonly runtimeVersion: string
   readonly facts: NodeFacts
-  /** The images it has, with their sizes in bytes. */
+  /** The images on the node, with their sizes in bytes. */
   images(): ReadonlyMap<string, number>
 }
 
 const leaseNamespace = 'kube-node-lease'
 const leaseSeconds = 40
 const heartbeat = 10_000
-/** A status that says nothing new is written so often. */
+/** How often an unchanged status is written. */
 const reportInterval = 300_000
-/** So many nodes give their signs of life at once: their writes share a commit, and others get their turn in between. */
+/** The number of nodes that send heartbeats at once: their writes share a commit, and other requests are served in between. */
 const groupSize = 25
-/** As many images as kubelets tell of. */
+/** The most images in a status, the kubelet's limit. */
 const maxImages = 50
 
 type NodeContext = Pick<TaskContext, 'client' | 'env' | 'events' | 'signal'>
 
-/** Registers the nodes, renews their leases and tells how they are, until the signal aborts. */
+/** Registers the nodes, renews their leases and reports their status, until the signal aborts. */
 export async function keepNodesAlive(
   context: NodeContext,
   descriptions: readonly NodeDescription[],
@@ -40,17 +40,17 @@ export async function keepNodesAlive(
   const nodes = descriptions.map(description => new NodeKeeper(context, description))
   const groups: NodeKeeper[][] = []
   for (let at = 0; at < nodes.length; at += groupSize) groups.push(nodes.slice(at, at + groupSize))
-  // Others write to the same objects, and the server may be away: neither is a reason to give up.
+  // Conflicts and an unreachable server are retried.
   const attempt = async (group: readonly NodeKeeper[], what: (node: NodeKeeper) => Promise<void>) => {
-    const tell = async (node: NodeKeeper) => {
+    const runFor = async (node: NodeKeeper) => {
       try {
         await retryOnConflict(env, () => what(node), { signal })
       } catch (error) {
         signal.throwIfAborted()
-        env.log.warn('a node could not give its sign of life', { node: node.name, error })
+        env.log.warn('a node heartbeat failed', { node: node.name, error })
       }
     }
-    await Promise.all(group.map(tell))
+    await Promise.all(group.map(runFor))
   }
   for (const group of groups) await attempt(group, node => node.register())
   while (!signal.aborted) {
@@ -100,11 +100,11 @@ class NodeKeeper {
       }))
     await this.#report(node)
     this.#events.normal(node, 'Starting', 'Starting kubelet.')
-    this.#tellOfChanges(node)
+    this.#recordChanges(node)
     await this.#renewLease()
   }
 
-  /** Renews the lease; tells the status when there is something new, or nothing was told for five minutes. */
+  /** Renews the lease; writes the status when it has changed, or was not written for five minutes. */
   async beat(): Promise<void> {
     await this.#renewLease()
     const { client, env } = this.#context
@@ -113,22 +113,22 @@ class NodeKeeper {
     const isDue = env.clock.monotonic() - this.#reportedAt >= reportInterval
     const isNew = !isNodeReady(node) || this.#description.images().size !== this.#reportedImages
     if (isDue || isNew) await this.#report(node)
-    this.#tellOfChanges(node)
+    this.#recordChanges(node)
   }
 
   get #events(): EventRecorder {
     return this.#context.events.from({ component: 'kubelet', host: this.name })
   }
 
-  /** Says what is other now than in what was known of the node before this report, or when it was last looked at. */
-  #tellOfChanges(before: DeepReadonly<Node>): void {
-    const tell = (event: string) =>
+  /** Records events for what has changed since `before` was read. */
+  #recordChanges(before: DeepReadonly<Node>): void {
+    const record = (event: string) =>
       this.#events.normal(before, event, `Node ${this.name} status is now: ${event}`)
-    if (!isNodeReady(before)) tell('NodeReady')
+    if (!isNodeReady(before)) record('NodeReady')
     const isUnschedulable = before.spec?.unschedulable ?? false
     if (isUnschedulable === this.#isUnschedulable) return
     this.#isUnschedulable = isUnschedulable
-    tell(isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable')
+    record(isUnschedulable ? 'NodeNotSchedulable' : 'NodeSchedulable')
   }
 
   async #report(node: DeepReadonly<Node>): Promise<void> {
@@ -152,14 +152,14 @@ class NodeKeeper {
         ? await direct.update(Lease, { ...this.#lease, spec: { ...this.#lease.spec, ...spec } })
         : await direct.create(Lease, { metadata: { namespace: leaseNamespace, name }, spec })
     } catch (error) {
-      // Whatever was known of it is not true any more.
+      // The cached lease is stale.
       this.#lease = undefined
       if (!isConflict(error) && !isNotFound(error)) throw error
     }
   }
 }
 
-/** What a kubelet in good health says. */
+/** The status of a healthy kubelet. */
 function makeNodeStatus(
   node: DeepReadonly<Node>,
   { name, address, facts, runtimeVersion, images }: NodeDescription,

@@ -17,19 +17,20 @@ import { kindKey } from './internal/kind-key.ts'
 import { listerWatcherOf } from './lister-watcher-of.ts'
 import { OwnWrites } from './own-writes.ts'
 
+/** Options of {@link Cache}. */
 export interface CacheOptions {
   readonly client: Client
   readonly env: Env
   /** Informers that are shared with other caches, and run by their owner. @default its own */
   readonly informers?: InformerFactory
-  /** Tells the indexes of caches with shared informers apart. @default '' */
+  /** Distinguishes the indexes of caches with shared informers. @default '' */
   readonly owner?: string
   /** Namespaced kinds are cached in these namespaces only. @default all */
   readonly namespaces?: readonly string[]
   /** Freeze cached objects. @default false */
   readonly freeze?: boolean
   readonly kinds?: readonly KindCacheOptions[]
-  /** For kinds whose own options do not say otherwise. */
+  /** For kinds without options of their own. */
   readonly defaults?: CacheDefaults
 }
 
@@ -39,13 +40,13 @@ export interface CacheScope {
   readonly labelSelector?: string
   readonly fieldSelector?: string
   /**
-   * What is done to every object before it is cached: drop what is not read, to save memory. Own writes are read in the same
+   * Applied to every object before it is cached: drop what is not read, to save memory. Own writes are read in the same
    * form. @default stripManagedFields
    */
   readonly transform?: Transform<ApiObject>
 }
 
-/** What holds for every kind that has no options of its own for it. */
+/** Cache options of kinds that have none of their own. */
 export interface CacheDefaults extends CacheScope {
   /**
    * Namespaced kinds are cached in these namespaces only; as a record, with options of their own in each.
@@ -66,6 +67,7 @@ export interface KindCacheOptions extends CacheDefaults {
   readonly metadataOnly?: boolean
 }
 
+/** Which objects a cached list returns. */
 export interface CachedListOptions {
   readonly namespace?: string
   readonly labelSelector?: string
@@ -86,10 +88,10 @@ export function createInformers({
   })
 }
 
-/** How long a read waits for a cache that is being filled. */
+/** How long a read waits for a cache to sync. */
 const firstReadTimeout = 120_000
 
-/** One part of a kind's collection: its informer, and what was written and may not be there yet. */
+/** One part of a kind's collection: its informer, and own writes that it may not have yet. */
 interface Part {
   readonly namespace: string | undefined
   readonly informer: Informer
@@ -115,7 +117,7 @@ export class Cache {
     return !uncached && !metadataOnly
   }
 
-  /** Whether a namespace is among those that are cached. Without one: always, and what is there is what is cached. */
+  /** Whether a namespace is cached. Always true without one: a list then returns what is cached. */
   covers(kind: Kind, namespace: string | undefined): boolean {
     if (!kind.namespaced || namespace === undefined) return true
     const namespaces = this.#namespacesOf(kind)
@@ -150,7 +152,7 @@ export class Cache {
     return this.#factory.run(signal)
   }
 
-  /** Resolves when everything asked for so far is there (true) or `signal` aborts (false). */
+  /** Resolves when everything requested so far has synced (true) or `signal` aborts (false). */
   synced(signal: AbortSignal): Promise<boolean> {
     return this.#factory.synced(signal)
   }
@@ -176,7 +178,7 @@ export class Cache {
     if (informer.hasSynced) return
     signal.throwIfAborted()
     const cause = informer.lastError
-    throw new RuntimeError('CacheNotSynced', `the cache of ${informer.name} did not fill in time`, { cause })
+    throw new RuntimeError('CacheNotSynced', `the cache of ${informer.name} did not sync in time`, { cause })
   }
 
   get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined {
@@ -201,14 +203,14 @@ export class Cache {
     const part = this.#existingPart(kind, object.metadata.namespace)
     if (!part) return
     const { writes, informer, transform } = part
-    // The answer is the caller's to read as well: what the transform drops is dropped from a copy.
+    // The caller reads the answer as well: the transform gets a copy.
     const kept = transform ? transform(structuredClone(object)) : stripManagedFields(object)
     if (this.#options.freeze) deepFreeze(kept)
     writes.wrote(formatKey(keyOfObject(object)), kept as DeepReadonly<ApiObject>, informer)
     writes.prune(key => informer.store.get(key), informer)
   }
 
-  /** The server has said that an object is gone. */
+  /** The server has confirmed the deletion of an object. */
   deleted(kind: Kind, key: ObjectKey): void {
     const part = this.#existingPart(kind, key.namespace)
     if (!part) return
@@ -216,7 +218,7 @@ export class Cache {
     if (last) part.writes.deleted(formatKey(key), last.metadata, part.informer)
   }
 
-  /** How far a kind's cache has come, for the answer to a list. */
+  /** The resourceVersion of a kind's cache, for the answer to a list. */
   resourceVersion(kind: Kind): string {
     return this.#partsOf(kind)[0]?.informer.resourceVersion ?? ''
   }

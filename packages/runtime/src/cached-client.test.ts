@@ -48,8 +48,8 @@ const gets = (sim: Simulation): string[] =>
     .filter(({ method, path }) => method === 'GET' && /\/(a|s)$/.test(path))
     .map(({ path }) => path)
 
-describe('reading what was just written', () => {
-  it('sees a creation, an update and a deletion before the watch has brought them', async () => {
+describe('a read after a write', () => {
+  it('sees a creation, an update and a deletion before the watch delivers them', async () => {
     const sim = await inOperator(async (client, { server, world }) => {
       await client.list(widgetKind)
       server.holdWatches()
@@ -73,10 +73,10 @@ describe('reading what was just written', () => {
       await world.clock.sleep(1_000)
       assert.equal(await client.get(widgetKind, key), undefined)
     })
-    assert.deepEqual(gets(sim), [], 'and asks the server nothing')
+    assert.deepEqual(gets(sim), [], 'without a request')
   })
 
-  it('sees that an object is being deleted, and that it is gone when somebody else finishes it', async () => {
+  it('sees that an object is being deleted, and that it is deleted when another client removes the finalizer', async () => {
     await inOperator(
       async (client, { server, world }) => {
         await client.get(widgetKind, key)
@@ -93,7 +93,7 @@ describe('reading what was just written', () => {
     )
   })
 
-  it('gives way to what others wrote later', async () => {
+  it('sees later writes of others', async () => {
     await inOperator(
       async (client, sim) => {
         const widget = (await client.get(widgetKind, key))!
@@ -110,7 +110,7 @@ describe('reading what was just written', () => {
     )
   })
 
-  it('finds own writes by index and label before the watch has brought them', async () => {
+  it('finds own writes by index and label before the watch delivers them', async () => {
     await inOperator(
       async (client, { server }) => {
         await client.list(widgetKind)
@@ -138,7 +138,7 @@ describe('reading what was just written', () => {
   })
 })
 
-describe('what is cached', () => {
+describe('the cache', () => {
   it('is shared and frozen in tests', async () => {
     await inOperator(
       async client => {
@@ -156,7 +156,7 @@ describe('what is cached', () => {
     )
   })
 
-  it('can be passed by, call by call', async () => {
+  it('can be bypassed per call', async () => {
     const sim = await inOperator(
       async client => {
         assert.ok(await client.get(widgetKind, key, { cached: false }))
@@ -195,7 +195,7 @@ describe('what is cached', () => {
     )
   })
 
-  it('can be kept out, kind by kind, or be the whole Secret', async () => {
+  it('can be disabled per kind, and can hold whole Secrets', async () => {
     const sim = await inOperator(
       async client => {
         const secret = await client.get(secretKind, { namespace: 'default', name: 's' })
@@ -221,7 +221,7 @@ describe('what is cached', () => {
     assert.deepEqual(gets(sim), [widgetPath('a')], 'the Secret came by the watch')
   })
 
-  it('is not waited for longer than two minutes at the first read', async () => {
+  it('fails the first read after two minutes without a sync', async () => {
     await using sim = new Simulation()
     sim.server.absent.add('widgets')
     const operator = defineOperator('test', builder => {
@@ -233,7 +233,7 @@ describe('what is cached', () => {
     assert.equal(sim.world.clock.monotonic(), 120_000)
   })
 
-  it('keeps what a transform makes of objects, own writes too, and the answer to a write is whole', async () => {
+  it('keeps transformed objects, own writes too, and answers to writes are complete', async () => {
     await inOperator(
       async (client, { server }) => {
         const found = await client.get(widgetKind, key)
@@ -261,7 +261,7 @@ describe('what is cached', () => {
     )
   })
 
-  it('is read through wrappers of the client too, whose writes are changed, those of `direct` included', async () => {
+  it('serves wrappers of the client too, and their changed writes, those of `direct` included', async () => {
     const sim = await inOperator(
       async client => {
         const careful = dryRun(namespaced(client, 'default'))
@@ -277,7 +277,7 @@ describe('what is cached', () => {
     assert.equal(sim.server.object(widgetPath('b')) ?? sim.server.object(widgetPath('c')), undefined)
   })
 
-  it('takes options for each namespace of a kind, and defaults for kinds without options', async () => {
+  it('has options per namespace of a kind, and defaults for kinds without options', async () => {
     const sim = await inOperator(
       async client => {
         const pods = await client.list(podKind)

@@ -3,7 +3,7 @@ import type { Env } from '@coxswain/kit'
 import { Cache } from './cache.ts'
 import { RuntimeError } from './errors.ts'
 
-/** A cluster beside the one that an operator lives in. */
+/** A cluster besides the operator's own. */
 export interface OtherCluster {
   readonly client: Client
   /** Namespaced kinds are seen in these namespaces only. @default all */
@@ -33,10 +33,10 @@ export class Clusters {
     const found = this.#members.get(name)
     if (found) return found
     const known = [...this.#members.keys()].join(', ') || 'none'
-    throw new RuntimeError('BadDefinition', `the host gave no cluster ${name}; there are: ${known}`)
+    throw new RuntimeError('BadDefinition', `the host has no cluster ${name}; it has: ${known}`)
   }
 
-  /** Keeps the caches that somebody asked for up to date. */
+  /** Keeps the requested caches up to date. */
   async run(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#members.values()].map(({ cache }) => cache.run(signal)))
   }

@@ -18,7 +18,7 @@ function operatorOf(
   })
 }
 
-/** An operator that reconciles widgets and notes which. */
+/** An operator that reconciles widgets and records which. */
 function noting(describeIt: (builder: ControllerBuilder) => ControllerBuilder): {
   readonly operator: Operator
   readonly seen: string[]
@@ -68,7 +68,7 @@ describe('several finalizers', () => {
     assert.deepEqual(sim.server.writes(), [`PATCH ${widgetPath('a')}`])
   })
 
-  it('are taken off each by its own clean-up: one that fails or waits does not hold the others back', async () => {
+  it('are removed each after its own clean-up: one that fails or waits does not block the others', async () => {
     await using sim = new Simulation()
     const calls = { first: 0, second: 0, third: 0 }
     let broken = true
@@ -94,7 +94,7 @@ describe('several finalizers', () => {
     assert.equal(sim.server.object(widgetPath('a')), undefined)
   })
 
-  it('need names of their own', () => {
+  it('need unique names', () => {
     const operator = operatorOf(builder =>
       builder
         .for(widgetKind)
@@ -109,7 +109,7 @@ describe('several finalizers', () => {
 })
 
 describe('an event filter', () => {
-  it('holds for every kind of the controller, besides its own predicates', async () => {
+  it('applies to every kind of the controller, in addition to its own predicates', async () => {
     await using sim = new Simulation()
     const { operator, seen } = noting(builder =>
       builder
@@ -128,7 +128,7 @@ describe('an event filter', () => {
   })
 })
 
-describe('handlers of events', () => {
+describe('event handlers', () => {
   it('see the old and the new object, and events without a handler are ignored', async () => {
     await using sim = new Simulation()
     const moves: string[] = []
@@ -174,9 +174,9 @@ describe('a custom source', () => {
     const { stop, stopped } = sim.start(operator)
     sim.createWidget('a')
     await sim.world.advance(4_999)
-    assert.deepEqual(seen, [], 'not before everything that was there is known')
+    assert.deepEqual(seen, [], 'not before every source is ready')
     await sim.world.advance(1)
-    assert.deepEqual(seen, ['outside Generic', 'a Initial'], 'what was there at the start waits')
+    assert.deepEqual(seen, ['outside Generic', 'a Initial'], 'the initial list has low priority')
     await sim.world.advance(10_999)
     assert.equal(seen.length, 2)
     await sim.world.advance(1)
@@ -186,7 +186,7 @@ describe('a custom source', () => {
     assert.ok(ended, 'run resolves after the source has ended')
   })
 
-  it('is started again after it failed, later and later', async () => {
+  it('is restarted after a failure, with back-off', async () => {
     await using sim = new Simulation()
     const starts: number[] = []
     const { operator, seen } = noting(builder =>

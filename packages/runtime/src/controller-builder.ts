@@ -25,46 +25,49 @@ import {
   type TimerSource,
 } from './source.ts'
 
+/** Options of a controller. */
 export interface ControllerOptions {
-  /** How many objects are reconciled at once; one object never twice. @default 1 */
+  /** How many objects are reconciled concurrently; one object never is. @default 1 */
   readonly concurrency?: number
-  /** How long a failed object waits. @default per object, 5 ms doubling to 1000 s */
+  /** The back-off of a failed object. @default per object, 5 ms doubling to 1000 s */
   readonly rateLimiter?: () => RateLimiter<string>
   /** Milliseconds after which a reconcile's signal aborts. @default never */
   readonly timeout?: number
-  /** Every object of the `for` kind is looked at again this often, in milliseconds, give or take a tenth; 0: never. @default 10 hours */
+  /** How often every object of the `for` kind is reconciled again, in milliseconds, plus or minus a tenth; 0: never. @default 10 hours */
   readonly resyncPeriod?: number
-  /** Milliseconds from one start to the next for the same object when events are the reason; what comes in between is one reason. @default 0 */
+  /** The least milliseconds between two reconciles of one object that events cause; events in between are batched. @default 0 */
   readonly minInterval?: number
   /** Only the replica that leads runs it. @default true */
   readonly needsLeader?: boolean
   /** Who its events come from. @default the operator's name */
   readonly eventSource?: string
-  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default what the host says: true */
+  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default the host's setting: true */
   readonly errorEvents?: boolean
 }
 
+/** Which cluster a source watches. */
 export interface ClusterChoice {
   /** One of the host's `clusters`. @default the operator's own */
   readonly cluster?: string
 }
 
+/** Options of the kinds that a controller watches. */
 export interface WatchOptions<T extends ApiObject = ApiObject> {
-  /** All have to hold. */
+  /** All have to pass. */
   readonly predicates?: readonly Predicate<T>[]
-  /** Milliseconds for which events are gathered before they are a reason to reconcile. @default 0 */
+  /** Milliseconds for which events are batched before a reconcile. @default 0 */
   readonly delay?: number
 }
 
 /**
- * Clean-up that has to happen before an object may go. It is called until it returns without `requeueAfter`: one that has
- * to wait for something says so with it, and is called again then or when something happens.
+ * Clean-up before an object may be deleted. It is called until it returns without `requeueAfter`: one that has
+ * to wait returns that, and is called again after the delay or at the next event.
  */
 export interface FinalizerDefinition {
   /** A qualified name: `network.example.com/clean-up`. */
   readonly name: string
   readonly cleanUp: Reconciler
-  /** Added only by the code that needs it, not to every object. @default false */
+  /** Added by the code that needs it, not to every object. @default false */
   readonly onDemand?: boolean
 }
 
@@ -84,43 +87,43 @@ export interface ControllerDefinition {
 
 /** Describes a controller step by step; `reconcile` ends the description. */
 export interface ControllerBuilder<T extends ApiObject = ApiObject> {
-  /** The kind whose objects are reconciled: whatever happens to one is a reason. Once. */
+  /** The kind whose objects are reconciled: every event of one causes a reconcile. Call it once. */
   for<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>>): ControllerBuilder<KindOf<K>>
-  /** A kind whose objects belong to those of `for`: whatever happens to one is a reason for its owner. */
+  /** A kind whose objects are owned by those of `for`: every event of one causes a reconcile of its owner. */
   owns<K extends Kind>(kind: K, options?: WatchOptions<KindOf<K>> & OwnsOptions): ControllerBuilder<T>
   /**
-   * Any other kind, and which keys its objects concern: a function of the object, or one for each type of event that sees
-   * the old object too. They may be in another cluster that the host knows.
+   * Any other kind, and the keys that its objects map to: a function of the object, or one for each type of event that sees
+   * the old object too. They may be in another cluster of the host.
    */
   watches<K extends Kind>(
     kind: K,
     map: MapFunction<KindOf<K>> | EventHandlers<KindOf<K>>,
     options?: WatchOptions<KindOf<K>> & ClusterChoice,
   ): ControllerBuilder<T>
-  /** Events from outside. */
+  /** Events from outside the cluster. */
   channel(channel: Channel): ControllerBuilder<T>
-  /** Events from anywhere, found by a function that runs as long as the controller: see {@link CustomSource}. */
+  /** Events from anywhere, from a function that runs as long as the controller: see {@link CustomSource}. */
   source(run: CustomSource): ControllerBuilder<T>
-  /** Only events that every one of these lets through matter, whichever kind they are of (`for`, `owns`, `watches`). */
+  /** Ignores events that do not pass all of these, of whatever kind (`for`, `owns`, `watches`). */
   withEventFilter(...predicates: readonly Predicate[]): ControllerBuilder<T>
-  /** Looks at these objects each `every` milliseconds. @default all objects of the `for` kind */
+  /** Reconciles these objects every `every` milliseconds. @default all objects of the `for` kind */
   timer(every: number, keys?: (lookup: Lookup) => readonly ObjectKey[]): ControllerBuilder<T>
   /**
-   * Adds a finalizer to every object of `for` before it is reconciled, calls `cleanUp` in place of the reconcile when it
-   * is being deleted, and takes the finalizer off when that has succeeded. Several may be given: each is called, in this
-   * order, and taken off by its own success.
+   * Adds a finalizer to every object of `for` before it is reconciled, calls `cleanUp` instead of the reconcile when it
+   * is being deleted, and removes the finalizer when that has succeeded. There may be several: each is called, in this
+   * order, and removed when it succeeds.
    */
   finalizer(name: string, cleanUp: FinalizerDefinition['cleanUp']): ControllerBuilder<T>
   /**
-   * What the controller keeps for each object of `for`, as functions of it: applied in order before the reconcile, pruned,
-   * summed up in a condition of the object's status, and deleted with it. Their kinds need no `owns`.
+   * Objects that the controller computes from each object of `for`: applied in order before the reconcile, pruned,
+   * summarized in a condition of the object's status, and deleted with it. Their kinds need no `owns`.
    */
   dependents(
     define: (dependent: DefineDependent<T>) => readonly Dependent[],
     options?: DependentsOptions,
   ): ControllerBuilder<T>
   options(options: ControllerOptions): ControllerBuilder<T>
-  /** A controller with dependents may do without a function of its own. */
+  /** Optional for a controller with dependents. */
   reconcile(reconciler?: Reconciler): void
 }
 
@@ -149,7 +152,7 @@ export function createControllerBuilder(
   const timers: { readonly every: number; readonly keys: TimerSource['keys'] | undefined }[] = []
 
   const subjectOf = (): Kind => {
-    if (!subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) nowhere`)
+    if (!subject) throw new RuntimeError('BadDefinition', `controller ${name} never calls for(...)`)
     return subject
   }
   const addSource = (
@@ -171,7 +174,7 @@ export function createControllerBuilder(
     })
   }
 
-  /** The owner of a dependent: by its marks, or by its owner references. */
+  /** The owner of a dependent: by its labels, or by its owner references. */
   const ownersOfDependent: MapFunction = (object, lookup) => {
     const owner = readOwner(object)
     return owner?.controller === name ? [owner.key] : ownersOf(subjectOf())(object, lookup)
@@ -179,14 +182,14 @@ export function createControllerBuilder(
 
   const builder: ControllerBuilder = {
     for(kind, options) {
-      if (subject) throw new RuntimeError('BadDefinition', `controller ${name} says for(...) twice`)
+      if (subject) throw new RuntimeError('BadDefinition', `controller ${name} calls for(...) twice`)
       subject = kind
       addSource('for', kind, (object: ApiObject) => [keyOf(object)], options)
       return builder as never
     },
     owns(kind, options) {
       owned = true
-      // The owner's kind may be named later: it is looked up when the first event comes.
+      // `for` may be called later: the owner's kind is looked up at the first event.
       let map: MapFunction | undefined
       const lazily: MapFunction = (object, lookup) => {
         map ??= ownersOf(subjectOf(), options)
@@ -223,7 +226,8 @@ export function createControllerBuilder(
       return builder
     },
     dependents(define, options) {
-      if (dependents) throw new RuntimeError('BadDefinition', `controller ${name} says dependents(...) twice`)
+      if (dependents)
+        throw new RuntimeError('BadDefinition', `controller ${name} calls dependents(...) twice`)
       dependents = defineDependents(
         name,
         define((dependent, kind, given) => ({ name: dependent, kind, options: given as never })),

@@ -17,7 +17,7 @@ export interface ControllerDependencies {
   readonly metrics: ControllerMetrics
   readonly registry: MetricsRegistry
   readonly guard?: WriteGuard
-  /** Whether a reconcile that keeps failing leaves an event on its object. */
+  /** Whether a reconcile that keeps failing records an event on its object. */
   readonly errorEvents: boolean
   readonly onReconcile?: (record: ReconcileRecord) => void
 }

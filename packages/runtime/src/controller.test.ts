@@ -23,7 +23,7 @@ function operatorOf(reconcile: Reconciler, describeMore = (builder: ControllerBu
 }
 
 describe('a controller', () => {
-  it('reconciles what was there, with low priority, and then what happens', async () => {
+  it('reconciles the initial list with low priority, and then changes', async () => {
     await using sim = new Simulation()
     const seen: string[] = []
     for (const name of ['a', 'b', 'c']) sim.createWidget(name)
@@ -39,7 +39,7 @@ describe('a controller', () => {
     assert.deepEqual([...seen].sort(), ['a', 'b', 'c', 'urgent'])
   })
 
-  it('runs as many at once as it may, and never one object twice', async () => {
+  it('runs as many reconciles as its concurrency, and never two of one object', async () => {
     await using sim = new Simulation()
     const running = new Set<string>()
     let most = 0
@@ -60,7 +60,7 @@ describe('a controller', () => {
     assert.ok(sim.records.every(({ result }) => result === 'success'))
   })
 
-  it('starts at once, and then leaves a least time between two starts for one object', async () => {
+  it('starts at once, and then keeps the minimum interval between two reconciles of one object', async () => {
     await using sim = new Simulation()
     const times: number[] = []
     const reconcile: Reconciler = ({ clock }) => {
@@ -83,7 +83,7 @@ describe('a controller', () => {
     )
   })
 
-  it('backs off when it fails, and starts over when it has succeeded', async () => {
+  it('backs off when it fails, and resets the back-off when it succeeds', async () => {
     await using sim = new Simulation()
     const times: number[] = []
     let failing = true
@@ -108,7 +108,7 @@ describe('a controller', () => {
     assert.equal(sim.warnings().length, 5, 'each failure is logged, once')
   })
 
-  it('does not try again after a TerminalError until something happens', async () => {
+  it('does not retry after a TerminalError until the next event', async () => {
     await using sim = new Simulation()
     const { manager } = sim.start(
       operatorOf(() => {
@@ -124,7 +124,7 @@ describe('a controller', () => {
     assert.match(manager.metrics.text(), /terminal_reconcile_errors_total\{controller="widget"\} 2/)
   })
 
-  it('looks again when asked to, or earlier when something happens', async () => {
+  it('reconciles again after requeueAfter, or earlier at an event', async () => {
     await using sim = new Simulation()
     const times: number[] = []
     const begin = sim.world.clock.now()
@@ -141,7 +141,7 @@ describe('a controller', () => {
     assert.deepEqual(times, [0, 60_000, 90_000, 150_000])
   })
 
-  it('tries again also when what failed calls itself an abort', async () => {
+  it('also retries after an AbortError that is not its own', async () => {
     await using sim = new Simulation()
     sim.start(
       operatorOf(() => {
@@ -154,7 +154,7 @@ describe('a controller', () => {
     assert.equal(sim.warnings().length, sim.records.length)
   })
 
-  it('takes a requeue that is no number for the mistake it is', async () => {
+  it('treats requeueAfter(NaN) as an error', async () => {
     await using sim = new Simulation()
     sim.start(operatorOf(() => requeueAfter(Date.parse('tomorrow'))))
     sim.createWidget('a')
@@ -163,7 +163,7 @@ describe('a controller', () => {
     assert.ok(sim.records.every(({ error }) => error instanceof RangeError))
   })
 
-  it('contains a mistake in the program, and counts it as a panic', async () => {
+  it('contains a bug in the reconciler, and counts it as a panic', async () => {
     await using sim = new Simulation()
     const { manager } = sim.start(
       operatorOf(({ key }) => {
@@ -177,7 +177,7 @@ describe('a controller', () => {
     assert.match(manager.metrics.text(), /reconcile_panics_total\{controller="widget"\} [12]/)
   })
 
-  it('aborts a reconcile that takes too long, and tries again', async () => {
+  it('aborts a reconcile that exceeds its timeout, and retries', async () => {
     await using sim = new Simulation()
     const reconcile: Reconciler = ({ clock, signal }) => clock.sleep(100_000, { signal })
     const { manager } = sim.start(operatorOf(reconcile, builder => builder.options({ timeout: 1_000 })))
@@ -188,7 +188,7 @@ describe('a controller', () => {
     assert.match(manager.metrics.text(), /reconcile_timeouts_total\{controller="widget"\} 2/)
   })
 
-  it('shows everything again after the resync period', async () => {
+  it('reconciles everything again after the resync period', async () => {
     await using sim = new Simulation()
     sim.start(
       operatorOf(
@@ -207,7 +207,7 @@ describe('a controller', () => {
 })
 
 describe('sources', () => {
-  it('owned objects are reasons for their controller-owner, before and after a change', async () => {
+  it('owned objects cause reconciles of their controlling owner, before and after a change', async () => {
     await using sim = new Simulation()
     sim.start(
       operatorOf(
@@ -238,7 +238,7 @@ describe('sources', () => {
     assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/a', 'default/b'])
   })
 
-  it('other kinds are mapped, with what the cache has at hand', async () => {
+  it('other kinds are mapped, with lookups in the cache', async () => {
     await using sim = new Simulation()
     const operator = operatorOf(
       () => {},
@@ -259,7 +259,7 @@ describe('sources', () => {
     assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/b'])
   })
 
-  it('events can be gathered for a while before they are a reason', async () => {
+  it('events can be batched before a reconcile', async () => {
     await using sim = new Simulation()
     const times: number[] = []
     sim.start(
@@ -283,7 +283,7 @@ describe('sources', () => {
     assert.ok(times[0]! >= begin + 1_000 && times[0]! < begin + 1_100)
   })
 
-  it('predicates decide what matters', async () => {
+  it('predicates filter events', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('test', builder => {
       builder
@@ -301,7 +301,7 @@ describe('sources', () => {
     await sim.world.settle()
     sim.server.put(widgetPath('a'), { ...sim.server.object(widgetPath('a'))!, status: { phase: 'x' } })
     await sim.world.settle()
-    assert.equal(sim.records.length, 1, 'a status is no spec')
+    assert.equal(sim.records.length, 1, 'a status change is not a spec change')
     sim.createWidget('a', 2)
     await sim.world.settle()
     assert.deepEqual(
@@ -319,7 +319,7 @@ describe('sources', () => {
     )
   })
 
-  it('channels and timers are reasons too', async () => {
+  it('channels and timers cause reconciles too', async () => {
     await using sim = new Simulation()
     const channel = createChannel()
     sim.createWidget('a')
@@ -370,7 +370,7 @@ describe('the record of a reconcile', () => {
     assert.deepEqual(second!.calls, [])
   })
 
-  it('shows calls that failed', async () => {
+  it('includes failed calls', async () => {
     await using sim = new Simulation()
     sim.server.intercept = ({ method, path }) =>
       method === 'PUT' ? newConflict({ group: '', resource: 'widgets' }, path, 'no') : undefined
@@ -383,10 +383,10 @@ describe('the record of a reconcile', () => {
     )
     await sim.world.settle()
     assert.equal(sim.records[0]!.calls[0]!.error, 'Conflict')
-    assert.deepEqual(sim.warnings(), [], 'a conflict is nothing to worry about')
+    assert.deepEqual(sim.warnings(), [], 'a conflict is not logged as a warning')
   })
 
-  it('names a hot loop and what drives it', async () => {
+  it('reports a hot loop and its cause', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const { manager } = sim.start(
@@ -404,7 +404,7 @@ describe('the record of a reconcile', () => {
     assert.match(manager.metrics.text(), /coxswain_hot_loops_total\{controller="widget"\} 1/)
   })
 
-  it('calls it a hot loop when two controllers disagree', async () => {
+  it('reports a hot loop when two controllers disagree', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const insistOn = (size: number) =>
@@ -419,7 +419,7 @@ describe('the record of a reconcile', () => {
     assert.ok(sim.warnings().some(message => message.startsWith('hot loop')))
   })
 
-  it('calls it a hot loop when a reconcile asks for the next at once, or deletes what it makes', async () => {
+  it('reports a hot loop when a reconcile requeues at once, or deletes what it creates', async () => {
     for (const reconcile of [
       () => requeueAfter(50),
       async ({ client, clock }: ReconcileContext) => {
@@ -441,7 +441,7 @@ describe('the record of a reconcile', () => {
     }
   })
 
-  it('does not call it a hot loop when many objects change, each in its own way', async () => {
+  it('does not report a hot loop when many objects change, each in its own way', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const toA = () => [{ namespace: 'default', name: 'a' }]
@@ -463,7 +463,7 @@ describe('the record of a reconcile', () => {
     assert.deepEqual(sim.warnings(), [])
   })
 
-  it('does not call slow work, retries or timers a hot loop', async () => {
+  it('does not report slow work, retries or timers as a hot loop', async () => {
     await using sim = new Simulation()
     sim.createWidget('slow')
     sim.createWidget('failing')
@@ -482,7 +482,7 @@ describe('a finalizer', () => {
   const withFinalizer = (cleanUp: Reconciler, reconcile: Reconciler = () => {}) =>
     operatorOf(reconcile, builder => builder.finalizer('example.com/clean-up', cleanUp))
 
-  it('is there before the first reconcile, and holds the object until the clean-up has succeeded', async () => {
+  it('is added before the first reconcile, and keeps the object until the clean-up has succeeded', async () => {
     await using sim = new Simulation()
     const seen: string[] = []
     const cleanUpCount = () => seen.filter(line => line === 'clean up').length
@@ -494,7 +494,7 @@ describe('a finalizer', () => {
       },
       async ({ key, client }) => {
         const widget = await client.get(widgetKind, key)
-        seen.push(`reconcile ${widget ? (widget.metadata.finalizers ?? []).join() : 'gone'}`)
+        seen.push(`reconcile ${widget ? (widget.metadata.finalizers ?? []).join() : 'deleted'}`)
       },
     )
     sim.start(operator)
@@ -516,7 +516,7 @@ describe('a finalizer', () => {
     assert.equal(cleanUpCount(), cleanUps, 'and not again after it has succeeded')
   })
 
-  it('stays while the clean-up says that it waits for something', async () => {
+  it('stays while the clean-up returns requeueAfter', async () => {
     await using sim = new Simulation()
     let waits = 3
     sim.start(withFinalizer(() => (waits-- > 0 ? requeueAfter(1_000) : undefined)))
@@ -543,7 +543,7 @@ describe('a finalizer', () => {
           if (!widget || widget.metadata.deletionTimestamp) return
           assert.ok(
             widget.metadata.finalizers?.length,
-            'nothing is made outside before the finalizer is there',
+            'nothing is created outside before the finalizer is set',
           )
           outside = 1
         },

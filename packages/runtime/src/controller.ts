@@ -18,9 +18,9 @@ import type { Reconciler, Result } from './reconcile.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
 import { type Trigger, TriggerLog } from './trigger.ts'
 
-/** How often in a row a reconcile fails before it is worth an event; most failures are over by then. */
+/** The number of consecutive failures before an event is recorded; most failures have passed by then. */
 const failuresForEvent = 3
-/** The longest message of an event that API servers take. */
+/** The longest event message that API servers accept. */
 const longestMessage = 1024
 
 /** Runs one controller: events -> keys -> queue -> workers -> reconcile. */
@@ -63,7 +63,7 @@ export class Controller {
     this.#sources = new EventSources({ definition, cache, clusters: deps.clusters, env, onKey })
   }
 
-  /** What the definition says around its own reconcile: dependents before it, finalizers around both. */
+  /** The reconcile of the definition with dependents before it, and finalizers around both. */
   #createReconciler(): Reconciler {
     const { name, for: kind, dependents, finalizers, reconcile } = this.definition
     if (!kind) return reconcile
@@ -80,7 +80,7 @@ export class Controller {
     return this.#queue.size
   }
 
-  /** Makes the informers it needs, so that they fill before it runs. */
+  /** Creates the informers it needs, so that they sync before it runs. */
   prepare(): void {
     const { cache, clusters } = this.#deps
     for (const { kind, cluster, lazy } of this.definition.sources) {
@@ -91,8 +91,8 @@ export class Controller {
   }
 
   /**
-   * Reconciles until `signal` aborts; then lets what is under way finish. Resolves when nothing runs any more.
-   * `hardStop` aborts the signals of reconciles that are under way.
+   * Reconciles until `signal` aborts; then waits for reconciles in progress. Resolves when nothing runs any more.
+   * `hardStop` aborts the signals of reconciles in progress.
    */
   async run(signal: AbortSignal, hardStop: AbortSignal): Promise<void> {
     const { concurrency = 1 } = this.definition.options
@@ -110,7 +110,7 @@ export class Controller {
       for (const attempt of this.#underWay) attempt.stop(hardStop.reason)
     }
     hardStop.addEventListener('abort', onHardStop, { once: true })
-    // Work begins when everything that was there is queued: high priority is then known to be high.
+    // Workers start when the initial list is queued, so that priorities take effect.
     await this.#sources.synced(signal)
     metrics.workers(concurrency)
     const group = new TaskGroup()
@@ -155,7 +155,7 @@ export class Controller {
     const record = { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now }
     trace?.end(record)
     this.#report(record, hardStop)
-    // A reconcile that has warned has said why.
+    // A reconcile that has recorded a Warning has given the reason.
     if (outcome.error !== undefined && !hardStop.aborted && !attempt.hasWarned) this.#tellFailure(record)
   }
 
@@ -202,11 +202,11 @@ export class Controller {
     try {
       this.#deps.onReconcile?.(record)
     } catch (error) {
-      this.#deps.env.log.error('a listener to reconciles threw', { error })
+      this.#deps.env.log.error('an onReconcile listener threw', { error })
     }
   }
 
-  /** Conflicts, a server that is away and a lease that is lost are no fault of the object. */
+  /** Conflicts, an unreachable server and a lost lease are not the object's fault. */
   #tellFailure({ key, error, result, failures }: ReconcileRecord): void {
     const { cache, events, errorEvents } = this.#deps
     const { for: kind } = this.definition
@@ -230,17 +230,17 @@ export class Controller {
       log.debug('reconciled', { ...record })
       if (!this.#hotLoops.reconciled(record)) return
       this.#deps.metrics.hotLoop()
-      log.warn('hot loop: the same object is reconciled again and again without end', { ...record })
-    } else if (isConflict(error)) log.debug('reconcile met a conflict, will try again', { ...record })
+      log.warn('hot loop: the same object is reconciled over and over', { ...record })
+    } else if (isConflict(error)) log.debug('reconcile hit a conflict, will retry', { ...record })
     else if (hardStop.aborted && isAbort(error, hardStop)) log.debug('reconcile was stopped', { ...record })
-    else if (isReported(error)) log.debug('reconcile got no answer, will try again', { ...record })
+    else if (isReported(error)) log.debug('reconcile got no answer, will retry', { ...record })
     else log.error('reconcile failed', { ...record })
   }
 }
 
 type Outcome = Pick<ReconcileRecord, 'result'> & Partial<Pick<ReconcileRecord, 'requeueAfter' | 'error'>>
 
-/** What would be a panic elsewhere: a mistake in the program, not in the world. */
+/** What would be a panic in Go: a bug in the program, not a failed call. */
 function isProgrammingError(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   if (isStatusError(error)) return false

@@ -5,7 +5,7 @@ import { type ControllerOptions, defineOperator, TerminalError } from './index.t
 import type { EventObject } from './internal/kinds.ts'
 import { Simulation, widgetKind } from './test-support/simulation.ts'
 
-/** An operator whose reconcile throws what `failure` makes of the number of the try. */
+/** An operator whose reconcile throws `failure(attempt)`. */
 function failing(failure: (tries: number) => unknown, options: ControllerOptions = {}) {
   let tries = 0
   return defineOperator('failing', operator =>
@@ -24,7 +24,7 @@ const stored = (sim: Simulation): EventObject[] =>
   sim.server.objects('/api/v1/events') as unknown as EventObject[]
 
 describe('a reconcile that keeps failing', () => {
-  it('leaves one Warning event on its object, counted up', async () => {
+  it('records one Warning event on its object, with a count', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     sim.start(failing(() => new Error(`no such image ${'x'.repeat(2_000)}`)))
@@ -41,7 +41,7 @@ describe('a reconcile that keeps failing', () => {
     assert.ok(failures > 5 && count === failures - 2, `${count} of ${failures}`)
   })
 
-  it('leaves none when it succeeds soon, or when only conflicts are in its way', async () => {
+  it('records none when it succeeds soon, or only hits conflicts', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     sim.start(failing(tries => (tries < 3 ? new Error('not yet') : undefined)))
@@ -50,7 +50,7 @@ describe('a reconcile that keeps failing', () => {
     assert.deepEqual(stored(sim), [])
   })
 
-  it('leaves one at once when it will not be tried again', async () => {
+  it('records one at once when it will not be retried', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     sim.start(failing(() => new TerminalError('the size is negative')))
@@ -61,10 +61,10 @@ describe('a reconcile that keeps failing', () => {
     )
   })
 
-  it('leaves none when the reconcile has recorded a Warning itself', async () => {
+  it('records none when the reconcile has recorded a Warning itself', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
-    const operator = defineOperator('telling', builder =>
+    const operator = defineOperator('warning', builder =>
       builder
         .controller('widget')
         .for(widgetKind)
@@ -82,7 +82,7 @@ describe('a reconcile that keeps failing', () => {
     )
   })
 
-  it('leaves none where the host or the controller does not want it', async () => {
+  it('records none when the host or the controller disables it', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const bad = () => new Error('bad')

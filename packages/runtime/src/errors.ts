@@ -1,26 +1,27 @@
 import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
+/** The codes of {@link RuntimeError}. */
 export type RuntimeErrorCode =
-  /** A definition that contradicts itself: two controllers of one name, `owns` without `for`. */
+  /** An inconsistent definition: two controllers of one name, `owns` without `for`. */
   | 'BadDefinition'
   /** A cached list by a field that no index covers. */
   | 'NoIndex'
-  /** The caches were not filled within the time the host gave them. */
+  /** The caches did not sync within the host's timeout. */
   | 'CacheNotSynced'
   /** A reconcile took longer than its timeout. */
   | 'ReconcileTimeout'
   /** Another replica leads now, or may lead: this one has stopped. */
   | 'LeadershipLost'
-  /** A write was held back because this replica's lease may have ended. */
+  /** A write was blocked because this replica's lease may have expired. */
   | 'NotLeader'
   /** Something did not stop within the grace period. */
   | 'ShutdownTimeout'
-  /** A CustomResourceDefinition was not written: objects that are stored would be lost, or others manage it. */
+  /** A CustomResourceDefinition was not written: stored objects would be lost, or another manager owns it. */
   | 'UnsafeInstall'
-  /** A reconcile failed in a way that trying again cannot mend. */
+  /** A reconcile failed in a way that a retry cannot fix. */
   | 'Terminal'
 
-/** What this package throws besides what the client throws. Callers decide by `code`. */
+/** An error of this package, besides those of the client. Callers decide by `code`. */
 export class RuntimeError extends CodedError<RuntimeErrorCode> {
   override readonly name: string = 'RuntimeError'
 }
@@ -32,8 +33,8 @@ export const isRuntimeError: IsError<RuntimeError> = brandErrors(
 )
 
 /**
- * Thrown by a reconcile when trying again is of no use: it is logged and counted, and the object is looked at again only
- * when something happens to it.
+ * Thrown by a reconcile when a retry is pointless: it is logged and counted, and the object is reconciled again only
+ * at its next event.
  */
 export class TerminalError extends RuntimeError {
   override readonly name = 'TerminalError'

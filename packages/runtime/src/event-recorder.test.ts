@@ -9,8 +9,8 @@ import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/
 async function start(sim: Simulation): Promise<{ events: EventRecorder; widget: Widget }> {
   sim.createWidget('a')
   let recorder: EventRecorder | undefined
-  const operator = defineOperator('teller', builder => {
-    builder.task('teller', async ({ events }) => {
+  const operator = defineOperator('recorder', builder => {
+    builder.task('recorder', async ({ events }) => {
       recorder = events
     })
   })
@@ -49,16 +49,16 @@ describe('an event recorder', () => {
       type: 'Warning',
       reason: 'BadSchedule',
       message: 'the schedule makes no sense',
-      source: { component: 'teller' },
+      source: { component: 'recorder' },
       firstTimestamp: '2030-01-01T00:00:00Z',
       lastTimestamp: '2030-01-01T00:00:00Z',
       count: 1,
-      reportingComponent: 'teller',
+      reportingComponent: 'recorder',
       reportingInstance: '',
     })
   })
 
-  it('tells for others: who they are, and on which node', async () => {
+  it('records events of other sources: the component, and its node', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     events.from({ component: 'kubelet', host: 'node-1' }).normal(widget, 'Started', 'it runs')
@@ -71,7 +71,7 @@ describe('an event recorder', () => {
     assert.equal(other?.reportingInstance, 'node-2')
   })
 
-  it('says of a controller in an operator of many what the controller calls itself', async () => {
+  it('uses the event source of each controller in an operator with several', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const widget = sim.server.object<Widget>(widgetPath('a'))!
@@ -97,7 +97,7 @@ describe('an event recorder', () => {
     )
   })
 
-  it('names events so that they are listed in the order in which they were told', async () => {
+  it('names events so that they are listed in the order in which they were recorded', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     const reasons = ['Scheduled', 'Pulling', 'Pulled', 'Created', 'Started', 'Killing']
@@ -110,7 +110,7 @@ describe('an event recorder', () => {
     )
   })
 
-  it('counts up what repeats', async () => {
+  it('counts repeated events', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     for (let i = 0; i < 5; i++) {
@@ -125,7 +125,7 @@ describe('an event recorder', () => {
     )
   })
 
-  it('combines what is similar, from the tenth on', async () => {
+  it('combines similar events, from the tenth on', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     for (let i = 0; i < 15; i++) events.normal(widget, 'Tried', `attempt ${i}`)
@@ -136,7 +136,7 @@ describe('an event recorder', () => {
     assert.equal(combined.count, 6)
   })
 
-  it('cuts off a flood about one object, and no other', async () => {
+  it('drops a flood of events about one object, and no others', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     for (let i = 0; i < 100; i++) events.normal(widget, `Reason${i}`, 'again')
@@ -150,10 +150,10 @@ describe('an event recorder', () => {
     assert.equal(stored(sim).length, 27, 'one more every five minutes')
   })
 
-  it('tells a flood about many objects bit by bit, each event with the time at which it happened', async () => {
+  it('sends a flood of events about many objects at a limited rate, each event with the time at which it happened', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
-    const told = sim.world.clock.now()
+    const recordedAt = sim.world.clock.now()
     for (let i = 0; i < 400; i++) {
       const metadata = { ...widget.metadata, name: `w${i}`, uid: `uid-${i}` }
       events.normal({ ...widget, metadata }, 'Started', 'it runs')
@@ -163,10 +163,10 @@ describe('an event recorder', () => {
     await sim.world.advance(2_000)
     assert.equal(stored(sim).length, 400)
     const times = new Set(stored(sim).map(({ firstTimestamp }) => Date.parse(firstTimestamp)))
-    assert.deepEqual([...times], [told])
+    assert.deepEqual([...times], [recordedAt])
   })
 
-  it('tries again when the server is away, and not when it refuses', async () => {
+  it('retries when the server is unreachable, and not when it rejects an event', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     sim.server.intercept = () => newServiceUnavailable('soon')
@@ -184,7 +184,7 @@ describe('an event recorder', () => {
     assert.ok(sim.server.calls.length > before)
   })
 
-  it('makes a new one when the old one has expired', async () => {
+  it('creates a new event when the old one has expired', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     events.normal(widget, 'Synced', 'all is well')
@@ -197,12 +197,12 @@ describe('an event recorder', () => {
     assert.equal(stored(sim).length, 1)
   })
 
-  it('sends what waits before it stops', async () => {
+  it('sends queued events before it stops', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const widget = sim.server.object<Widget>(widgetPath('a'))!
-    const operator = defineOperator('teller', builder => {
-      builder.task('teller', async ({ events, signal, env }) => {
+    const operator = defineOperator('recorder', builder => {
+      builder.task('recorder', async ({ events, signal, env }) => {
         await env.clock.sleep(100_000, { signal }).catch(() => {})
         events.normal(widget, 'Stopping', 'good bye')
       })
@@ -221,7 +221,7 @@ describe('an event recorder', () => {
 const minute = 60_000
 
 describe('a long message', () => {
-  it('is kept whole, and cut only where the server would refuse it', async () => {
+  it('is kept, and truncated only where the server would reject it', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     const message = 'x'.repeat(2_000)
@@ -233,7 +233,7 @@ describe('a long message', () => {
   })
 })
 
-describe('an event recorder that says what was being done', () => {
+describe('an event recorder with an action', () => {
   it('writes events of events.k8s.io', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
@@ -261,12 +261,12 @@ describe('an event recorder that says what was being done', () => {
     assert.deepEqual(stored(sim), [])
   })
 
-  it('makes a series of what repeats, writes the second time and then every half an hour', async () => {
+  it('makes a series of repeated events, written at the second one and then every half an hour', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
-    const told = events.withAction('Trying')
+    const recorder = events.withAction('Trying')
     for (let times = 0; times < 40; times++) {
-      told.warning(widget, 'Failed', `attempt ${times}`)
+      recorder.warning(widget, 'Failed', `attempt ${times}`)
       await sim.world.advance(minute)
     }
     const [event, ...others] = storedSeries(sim)
@@ -284,16 +284,16 @@ describe('an event recorder that says what was being done', () => {
     )
   })
 
-  it('writes the last count of a series when nothing has come for six minutes', async () => {
+  it('writes the last count of a series after six minutes without an event', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
-    const told = events.withAction('Trying')
-    for (let times = 0; times < 4; times++) told.warning(widget, 'Failed', 'again')
+    const recorder = events.withAction('Trying')
+    for (let times = 0; times < 4; times++) recorder.warning(widget, 'Failed', 'again')
     await sim.world.advance(minute)
     assert.equal(storedSeries(sim)[0]?.series?.count, 2)
     await sim.world.advance(12 * minute)
     assert.equal(storedSeries(sim)[0]?.series?.count, 4)
-    told.warning(widget, 'Failed', 'a new one')
+    recorder.warning(widget, 'Failed', 'a new one')
     await sim.world.advance(60 * minute)
     assert.deepEqual(
       storedSeries(sim).map(({ series }) => series?.count),
@@ -301,7 +301,7 @@ describe('an event recorder that says what was being done', () => {
     )
   })
 
-  it('tells of another version of the object by another event', async () => {
+  it('records another event for another version of the object', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
     const later = { ...widget, metadata: { ...widget.metadata, resourceVersion: '999' } }
@@ -310,16 +310,16 @@ describe('an event recorder that says what was being done', () => {
     assert.equal(storedSeries(sim).length, 2)
   })
 
-  it('makes a series anew that the server no longer has', async () => {
+  it('creates a series again that the server no longer has', async () => {
     await using sim = new Simulation()
     const { events, widget } = await start(sim)
-    const told = events.withAction('Trying')
-    told.warning(widget, 'Failed', 'again')
+    const recorder = events.withAction('Trying')
+    recorder.warning(widget, 'Failed', 'again')
     await sim.world.settle()
     const { metadata } = storedSeries(sim)[0]!
     sim.server.delete(`/apis/events.k8s.io/v1/namespaces/default/events/${metadata.name}`)
     await sim.world.advance(1_000)
-    told.warning(widget, 'Failed', 'again')
+    recorder.warning(widget, 'Failed', 'again')
     await sim.world.settle()
     assert.equal(storedSeries(sim)[0]?.series?.count, 2)
   })

@@ -6,26 +6,26 @@ export type EventSubject = Pick<DeepReadonly<ApiObject>, 'apiVersion' | 'kind' |
   readonly fieldPath?: string
 }
 
-/** Who tells of an event: `kubectl describe` shows it under `From`. */
+/** The source of an event: `kubectl describe` shows it under `From`. */
 export interface EventSource {
   readonly component: string
-  /** The node, for what is told by one. */
+  /** The node, for events of node components. */
   readonly host?: string
 }
 
 /**
- * Tells people what happened to an object (`kubectl describe`, `kubectl get events`). Calls return at once; events that
- * repeat are counted up, and a flood is cut off.
+ * Records what happened to an object, for `kubectl describe` and `kubectl get events`. Calls return at once; events that
+ * repeat are counted, and a flood is dropped.
  */
 export interface EventRecorder {
   /** `reason` is one word in CamelCase for machines, `message` a sentence for people. */
   normal(subject: EventSubject, reason: string, message: string): void
   warning(subject: EventSubject, reason: string, message: string): void
-  /** The same for events that somebody else tells of. */
+  /** A recorder for events of another source. */
   from(source: EventSource): EventRecorder
   /**
-   * The same in the newer form, events.k8s.io/v1: says what was being done (`Binding`), one word in CamelCase, and which
-   * other object had to do with it. What repeats becomes a series.
+   * A recorder for the newer API, events.k8s.io/v1: with the action (`Binding`), one word in CamelCase, and a
+   * related object. Repeated events become a series.
    */
   withAction(action: string, related?: EventSubject): EventRecorder
 }

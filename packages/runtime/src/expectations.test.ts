@@ -4,7 +4,7 @@ import { VirtualWorld } from '@coxswain/kit'
 import { Expectations, slowStart } from './index.ts'
 
 describe('expectations', () => {
-  it('are satisfied when everything was seen', () => {
+  it('are satisfied when everything was observed', () => {
     const expectations = new Expectations(new VirtualWorld().clock)
     assert.ok(expectations.satisfied('a'))
     expectations.expectCreations('a', 2)
@@ -18,7 +18,7 @@ describe('expectations', () => {
     assert.ok(expectations.satisfied('a'))
   })
 
-  it('are given up after five minutes, and with the object', async () => {
+  it('expire after five minutes, and are deleted with the object', async () => {
     const world = new VirtualWorld()
     const expectations = new Expectations(world.clock)
     expectations.expectCreations('a', 1)
@@ -33,7 +33,7 @@ describe('expectations', () => {
 })
 
 describe('slow start', () => {
-  it('doubles its batches while all goes well', async () => {
+  it('doubles its batches while all calls succeed', async () => {
     const batches: number[] = []
     let inFlight = 0
     const { succeeded } = await slowStart(10, async () => {

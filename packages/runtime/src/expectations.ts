@@ -2,16 +2,16 @@ import type { Clock } from '@coxswain/kit'
 
 interface Expected {
   creations: number
-  /** Uids of what is to go. */
+  /** The uids of expected deletions. */
   readonly deletions: Set<string>
   readonly since: number
 }
 
-/** Expectations that were not met for so long are given up: an event was lost, or never came. */
+/** Unmet expectations expire after this time: an event was lost, or never came. */
 const expiry = 300_000
 
 /**
- * What a controller that creates or deletes many objects still waits to see in its cache before it counts again. Reads of
+ * The creations and deletions that a controller still waits to observe in its cache before it counts again. Reads of
  * an operator's client show its own writes already; this is for counting from events and indexes instead.
  */
 export class Expectations {
@@ -22,29 +22,29 @@ export class Expectations {
     this.#clock = clock
   }
 
-  /** `key` has begun to create `count` objects. */
+  /** Expects `count` creations for `key`. */
   expectCreations(key: string, count: number): void {
     this.#entry(key).creations += count
   }
 
-  /** `key` has begun to delete the objects with these uids. */
+  /** Expects the deletion of the objects with these uids for `key`. */
   expectDeletions(key: string, uids: Iterable<string>): void {
     const { deletions } = this.#entry(key)
     for (const uid of uids) deletions.add(uid)
   }
 
-  /** A creation was seen, or has failed. */
+  /** A creation was observed, or has failed. */
   creationObserved(key: string): void {
     const expected = this.#expected.get(key)
     if (expected && expected.creations > 0) expected.creations--
   }
 
-  /** A deletion was seen, or has failed. */
+  /** A deletion was observed, or has failed. */
   deletionObserved(key: string, uid: string): void {
     this.#expected.get(key)?.deletions.delete(uid)
   }
 
-  /** Whether everything expected was seen, or is not worth waiting for any longer. */
+  /** Whether everything expected was observed, or has expired. */
   satisfied(key: string): boolean {
     const expected = this.#expected.get(key)
     if (!expected) return true
@@ -53,7 +53,7 @@ export class Expectations {
     return !this.#expected.has(key)
   }
 
-  /** Nothing is expected any more: the object is gone. */
+  /** Deletes the expectations of an object that was deleted. */
   forget(key: string): void {
     this.#expected.delete(key)
   }
@@ -70,7 +70,7 @@ export class Expectations {
 
 /**
  * Calls `action` `count` times, in batches of 1, 2, 4, ...: if the first fails, say because of a quota, the other
- * thousand are not even tried. Resolves with the number that succeeded; rejects never: `error` is the first failure.
+ * thousand are not even tried. Resolves with the number that succeeded; never rejects: `error` is the first failure.
  */
 export async function slowStart(
   count: number,

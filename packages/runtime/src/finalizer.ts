@@ -3,13 +3,14 @@ import { type ApiObject, type DeepReadonly, keyOf } from '@coxswain/apimachinery
 import { isNotFound } from '@coxswain/apimachinery/status'
 import type { OperatorClient } from './operator-client.ts'
 
+/** Whether `object` has `finalizer`. */
 export function hasFinalizer(object: DeepReadonly<ApiObject>, finalizer: string): boolean {
   return object.metadata.finalizers?.includes(finalizer) ?? false
 }
 
 /**
- * Makes sure that `object` cannot go before `finalizer` is taken off. Fails with a conflict when the object has changed
- * since it was read: try again with a fresh one.
+ * Adds `finalizer` to `object`, which cannot be deleted before it is removed. Fails with a conflict when the object has changed
+ * since it was read: retry with a fresh one.
  */
 export async function addFinalizer(
   client: OperatorClient,
@@ -20,7 +21,7 @@ export async function addFinalizer(
   await addFinalizers(client, kind, { object, finalizers: [finalizer] })
 }
 
-/** As {@link addFinalizer} for several, in one write. */
+/** Like {@link addFinalizer} for several, in one write. */
 export async function addFinalizers(
   client: OperatorClient,
   kind: Kind,
@@ -34,7 +35,7 @@ export async function addFinalizers(
   await writeFinalizers(client, kind, object, [...(object.metadata.finalizers ?? []), ...missing])
 }
 
-/** Lets `object` go as far as `finalizer` is concerned. Only call it when the clean-up is done. */
+/** Removes `finalizer` from `object`. Call it only when the clean-up is done. */
 export async function removeFinalizer(
   client: OperatorClient,
   kind: Kind,
@@ -50,7 +51,7 @@ export async function removeFinalizer(
   }
 }
 
-/** With the resourceVersion and uid it is a compare-and-set: nobody else's finalizer can be lost. */
+/** A compare-and-set by resourceVersion and uid: no other controller's finalizer can be lost. */
 async function writeFinalizers(
   client: OperatorClient,
   kind: Kind,

@@ -1,11 +1,12 @@
 import type { HealthCheck } from './operator.ts'
 
+/** The result of health checks. */
 export interface HealthReport {
   readonly ok: boolean
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly error?: unknown }[]
 }
 
-/** Runs every check; none can hide another. */
+/** Runs every check, even if another fails. */
 export async function runChecks(checks: ReadonlyMap<string, HealthCheck>): Promise<HealthReport> {
   const results: { name: string; ok: boolean; error?: unknown }[] = []
   for (const [name, check] of checks) {
@@ -19,7 +20,7 @@ export async function runChecks(checks: ReadonlyMap<string, HealthCheck>): Promi
   return { ok: results.every(({ ok }) => ok), checks: results }
 }
 
-/** As kube-apiserver and controller-runtime word it: `ok` alone, or every check when one fails or `verbose`. */
+/** In the format of kube-apiserver and controller-runtime: `ok` alone, or every check when one fails or `verbose`. */
 export function formatHealth(endpoint: string, { ok, checks }: HealthReport, verbose = false): string {
   if (ok && !verbose) return 'ok'
   const lines = checks.map(

@@ -1,5 +1,5 @@
 /**
- * Operators: what an author writes, and what runs it.
+ * Operators: their definition, and the manager that runs them.
  *
  *   defineOperator -> describeOperator -> Manager -> Cache + Controllers -> your reconcile
  *

@@ -17,29 +17,30 @@ import type { Client } from '@coxswain/client'
 import { RuntimeError } from './errors.ts'
 import { describeOperator, type Operator, type OperatorDefinition } from './operator.ts'
 import type { InstalledConversion } from './webhook/injector.ts'
-import { type Definition, definitionKind, fieldManager } from './webhook/kinds.ts'
+import { type CrdObject, crdKind, fieldManager } from './webhook/kinds.ts'
 
-/** What became of one CustomResourceDefinition. */
+/** The result for one CustomResourceDefinition. */
 export interface InstalledKind {
-  /** Of the definition: `ats.cnat.example.com`. */
+  /** The name of the CRD: `ats.cnat.example.com`. */
   readonly name: string
   readonly change: 'created' | 'updated' | 'unchanged'
 }
 
+/** Options of {@link installKinds}. */
 export interface InstallOptions {
   /**
-   * The conversion of a kind that has one, given the definition that exists. The definition is written together with it.
+   * The conversion of a kind that has one, given the existing CRD. The CRD is written together with it.
    * @default kinds with conversions are not installed
    */
-  readonly conversionFor?: (name: string, existing: Definition | undefined) => Promise<InstalledConversion>
+  readonly conversionFor?: (name: string, existing: CrdObject | undefined) => Promise<InstalledConversion>
   readonly signal?: AbortSignal
 }
 
 /**
  * Applies the CustomResourceDefinitions of the kinds that the operators reconcile or have webhooks for, server-side. Only
- * kinds of `defineKind` have any. A kind with conversions is written together with its conversion webhook, never without:
- * the server would drop the fields that another version does not have.
- * @throws RuntimeError `UnsafeInstall` before anything is written, when objects that are stored would be lost or unreadable
+ * kinds of `defineKind` have any. The CRD of a kind with conversions is written together with its conversion webhook:
+ * without it the server would drop the fields that another version does not have.
+ * @throws RuntimeError `UnsafeInstall` before anything is written, when stored objects would be lost or unreadable
  */
 export async function installKinds(
   client: Client,
@@ -49,27 +50,27 @@ export async function installKinds(
   return await installDefinitions(client, operators.map(describeOperator), options)
 }
 
-/** As `installKinds`, for operators as data. */
+/** Like `installKinds`, for operators as data. */
 export async function installDefinitions(
   client: Client,
   operators: readonly OperatorDefinition[],
   { conversionFor, signal }: InstallOptions = {},
 ): Promise<InstalledKind[]> {
   const call = signal ? { signal } : {}
-  const plans: { existing: Definition | undefined; wanted: CustomResourceDefinition }[] = []
-  for (const { definition, isConverted } of definitionsOf(operators)) {
-    const { name } = definition.metadata
-    const existing = await client.get(definitionKind, { name }, call)
-    if (existing) checkUpdate(existing, definition)
-    else await checkCreate(client, definition, call)
+  const plans: { existing: CrdObject | undefined; wanted: CustomResourceDefinition }[] = []
+  for (const { crd, isConverted } of crdsOf(operators)) {
+    const { name } = crd.metadata
+    const existing = await client.get(crdKind, { name }, call)
+    if (existing) checkUpdate(existing, crd)
+    else await checkCreate(client, crd, call)
     if (isConverted && !conversionFor) {
       throw new RuntimeError(
         'UnsafeInstall',
-        `customresourcedefinition ${name} has conversions and is installed by the host of its webhooks: run the operator with the option install`,
+        `customresourcedefinition ${name} has conversions and is installed by the host of its webhooks: run the operator with the install option`,
       )
     }
     const converted = isConverted ? await conversionFor?.(name, existing) : undefined
-    plans.push({ existing, wanted: converted ? withConversion(definition, converted) : definition })
+    plans.push({ existing, wanted: converted ? withConversion(crd, converted) : crd })
   }
   const names = operators.map(({ name }) => name)
   const installed: InstalledKind[] = []
@@ -84,50 +85,50 @@ export async function installDefinitions(
   return installed
 }
 
-/** Definitions that are not as an installation would leave them, by name. */
+/** CRDs that an installation would change, by name. */
 export interface KindsToInstall {
   readonly missing: readonly string[]
   /** They exist, and would be updated. */
   readonly outdated: readonly string[]
 }
 
-/** Which definitions of these operators `installKinds` would create or update. Changes nothing. */
+/** Which CRDs of these operators `installKinds` would create or update. Changes nothing. */
 export async function findKindsToInstall(
   client: Client,
   operators: readonly Operator[],
 ): Promise<KindsToInstall> {
   const missing: string[] = []
   const outdated: string[] = []
-  for (const { definition } of definitionsOf(operators.map(describeOperator))) {
-    const { name } = definition.metadata
-    const existing = await client.get(definitionKind, { name })
+  for (const { crd } of crdsOf(operators.map(describeOperator))) {
+    const { name } = crd.metadata
+    const existing = await client.get(crdKind, { name })
     if (!existing) missing.push(name)
-    else if (await isOutdated(client, existing, definition)) outdated.push(name)
+    else if (await isOutdated(client, existing, crd)) outdated.push(name)
   }
   return { missing, outdated }
 }
 
-/** The conversion is not compared: the host of the webhooks writes it. */
+/** The conversion is ignored: the host of the webhooks writes it. */
 async function isOutdated(
   client: Client,
-  existing: Definition,
-  definition: CustomResourceDefinition,
+  existing: CrdObject,
+  crd: CustomResourceDefinition,
 ): Promise<boolean> {
   const options = { fieldManager, force: true, dryRun: true }
   try {
-    const applied = await client.apply(definitionKind, definition, options)
-    const view = ({ spec }: Definition) => ({ ...spec, conversion: undefined })
+    const applied = await client.apply(crdKind, crd, options)
+    const view = ({ spec }: CrdObject) => ({ ...spec, conversion: undefined })
     return !deepEqual(view(existing), view(applied))
   } catch (error) {
-    if (isForbidden(error)) return false // reading is all that this user may do
+    if (isForbidden(error)) return false // this user may only read
     if (isInvalid(error)) return true
     throw error
   }
 }
 
-function definitionsOf(
+function crdsOf(
   operators: readonly OperatorDefinition[],
-): { readonly definition: CustomResourceDefinition; readonly isConverted: boolean }[] {
+): { readonly crd: CustomResourceDefinition; readonly isConverted: boolean }[] {
   const kinds = new Set<Kind>()
   const converted = new Set<unknown>()
   for (const { controllers, webhooks } of operators) {
@@ -139,7 +140,7 @@ function definitionsOf(
   }
   const defined = new Set([...kinds].map(definedKindOf))
   return [...defined].flatMap(each =>
-    each ? [{ definition: toCustomResourceDefinition(each), isConverted: converted.has(each) }] : [],
+    each ? [{ crd: toCustomResourceDefinition(each), isConverted: converted.has(each) }] : [],
   )
 }
 
@@ -156,25 +157,25 @@ function withConversion(
   }
 }
 
-/** Fields of other managers are not taken over, but for those that this program owned under another name. */
+/** Fields of other managers are not taken over, except those that this program owned under another name. */
 async function apply(
   client: Client,
-  definition: CustomResourceDefinition,
+  crd: CustomResourceDefinition,
   { signal, names }: { readonly signal?: AbortSignal; readonly names: readonly string[] },
-): Promise<Definition> {
+): Promise<CrdObject> {
   const options = { fieldManager, ...(signal && { signal }) }
   try {
-    return await client.apply(definitionKind, definition, options)
+    return await client.apply(crdKind, crd, options)
   } catch (error) {
     if (!isConflict(error)) throw error
     const managers = conflictingManagers(error)
     const others = managers.filter(manager => !isOwn(manager, names))
     if (managers.length > 0 && others.length === 0)
-      return await client.apply(definitionKind, definition, { ...options, force: true })
+      return await client.apply(crdKind, crd, { ...options, force: true })
     const who = [...new Set(others)].join(', ')
     throw new RuntimeError(
       'UnsafeInstall',
-      `customresourcedefinition ${definition.metadata.name} is managed by ${who} too: ${(error as Error).message}. Update it there, or give its fields up there first`,
+      `customresourcedefinition ${crd.metadata.name} is also managed by ${who}: ${(error as Error).message}. Update it there, or remove its fields from that manager first`,
       { cause: error },
     )
   }
@@ -189,8 +190,8 @@ function conflictingManagers(error: unknown): string[] {
   return causes.flatMap(({ message = '' }) => /^conflict with "([^"]*)"/.exec(message)?.[1] ?? [])
 }
 
-function isSame(before: Definition, after: Definition): boolean {
-  const view = ({ metadata, spec }: Definition) => ({
+function isSame(before: CrdObject, after: CrdObject): boolean {
+  const view = ({ metadata, spec }: CrdObject) => ({
     spec,
     labels: metadata.labels ?? {},
     annotations: metadata.annotations ?? {},
@@ -198,20 +199,20 @@ function isSame(before: Definition, after: Definition): boolean {
   return deepEqual(view(before), view(after))
 }
 
-/** Refuses what would break the objects that are stored. */
-function checkUpdate(existing: Definition, { metadata, spec }: CustomResourceDefinition): void {
+/** Rejects changes that would break stored objects. */
+function checkUpdate(existing: CrdObject, { metadata, spec }: CustomResourceDefinition): void {
   const { name } = metadata
   const refuse = (problem: string): never => {
-    throw new RuntimeError('UnsafeInstall', `customresourcedefinition ${name} is not updated: ${problem}`)
+    throw new RuntimeError('UnsafeInstall', `customresourcedefinition ${name} was not updated: ${problem}`)
   }
   const present = existing.spec
   if (present?.scope !== undefined && present.scope !== spec.scope)
     refuse(
-      `its scope would change from ${present.scope} to ${spec.scope}, and objects that are stored could not be read any more. Keep the scope, or save the objects, delete the definition (which deletes them) and install it anew`,
+      `its scope would change from ${present.scope} to ${spec.scope}, and stored objects would become unreadable. Keep the scope, or back up the objects, delete the CRD (which deletes them) and install it again`,
     )
   if (present?.names?.kind !== undefined && present.names.kind !== spec.names.kind)
     refuse(
-      `its kind would change from ${present.names.kind} to ${spec.names.kind}, and clients could not read the objects that are stored. Keep the kind, or give the new one a plural of its own`,
+      `its kind would change from ${present.names.kind} to ${spec.names.kind}, and clients could not read the stored objects. Keep the kind, or give the new one its own plural`,
     )
   const versions = new Set(spec.versions.map(version => version.name))
   const lost = (existing.status?.storedVersions ?? []).filter(version => !versions.has(version))
@@ -222,7 +223,7 @@ function checkUpdate(existing: Definition, { metadata, spec }: CustomResourceDef
   )
 }
 
-/** Refuses a kind that the server has already under another plural: its objects are stored there. */
+/** Rejects a kind that the server already serves under another plural: its objects are stored there. */
 async function checkCreate(
   client: Client,
   { metadata, spec }: CustomResourceDefinition,
@@ -239,7 +240,7 @@ async function checkCreate(
     if (!other || other.name === names.plural) continue
     throw new RuntimeError(
       'UnsafeInstall',
-      `customresourcedefinition ${metadata.name} is not created: ${names.kind} is served as ${other.name}.${group}, and the objects that are stored there would not be found. Keep the plural ${other.name}, or save the objects and delete ${other.name}.${group} (which deletes them) first`,
+      `customresourcedefinition ${metadata.name} was not created: ${names.kind} is served as ${other.name}.${group}, and the objects stored there would not be found. Keep the plural ${other.name}, or back up the objects and delete ${other.name}.${group} (which deletes them) first`,
     )
   }
 }

@@ -9,14 +9,14 @@ import { Simulation, type Widget, widgetKind, widgetPath } from './test-support/
 const leasePath = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/writer'
 
 describe('leader election', () => {
-  it('runs only what does not need a leader until it leads, and says when it does', async () => {
+  it('runs only what does not need a leader until it leads, and resolves elected then', async () => {
     await using sim = new Simulation()
     const now = new Date(sim.world.clock.now()).toISOString()
     sim.server.put(leasePath, {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: { name: 'writer' },
-      spec: { holderIdentity: 'somebody', leaseDurationSeconds: 15, acquireTime: now, renewTime: now },
+      spec: { holderIdentity: 'another', leaseDurationSeconds: 15, acquireTime: now, renewTime: now },
     })
     const ran: string[] = []
     const operator = defineOperator('writer', builder => {
@@ -43,7 +43,7 @@ describe('leader election', () => {
     assert.equal(event?.involvedObject.kind, 'Lease')
   })
 
-  it('keeps the lease when it stops, if it is not to release it', async () => {
+  it('keeps the lease when it stops without releaseOnCancel', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('writer', () => {})
     const leaderElection = { namespace: 'kube-system', releaseOnCancel: false }
@@ -78,7 +78,7 @@ describe('leader election', () => {
     assert.equal(sim.server.object<Lease>(leasePath)?.spec?.holderIdentity, '')
   })
 
-  it('ends also when a reconcile does not notice that leadership is lost, and holds back what it writes then', async () => {
+  it('ends even when a reconcile does not notice that leadership is lost, and blocks its writes', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     const refused: unknown[] = []
@@ -104,7 +104,7 @@ describe('leader election', () => {
     assert.equal(sim.server.object<Widget>(widgetPath('a'))?.status, undefined)
   })
 
-  it('refuses times that cannot work', () => {
+  it('rejects inconsistent durations', () => {
     const world = new VirtualWorld()
     const client = {} as never
     const create = (times: object) => () =>

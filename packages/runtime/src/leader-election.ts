@@ -7,11 +7,12 @@ import { RuntimeError } from './errors.ts'
 import { type Lease, type LeaseSpec, leaseKind } from './internal/kinds.ts'
 import type { WriteGuard } from './operator-client.ts'
 
+/** How replicas elect a leader. */
 export interface LeaderElectionOptions {
   /** The name of the Lease. @default the operator's name */
   readonly name?: string
   readonly namespace: string
-  /** Tells replicas apart. @default the operator's name and a uuid */
+  /** Identifies the replica. @default the operator's name and a uuid */
   readonly identity?: string
   /** How long others wait after the last renewal they saw before they take over, in milliseconds. @default 15000 */
   readonly leaseDuration?: number
@@ -21,7 +22,7 @@ export interface LeaderElectionOptions {
   readonly retryPeriod?: number
   /** Gives the lease up when it stops, so that another replica leads at once. @default true */
   readonly releaseOnCancel?: boolean
-  /** What reads and writes the Lease, where a rate limit must not hold it up. @default the operator's client */
+  /** The client for the Lease, where a rate limit must not delay it. @default the operator's client */
   readonly client?: Client
 }
 
@@ -33,13 +34,14 @@ const defaults = {
   retryPeriod: 2_000,
   releaseOnCancel: true,
 }
-/** Those who wait for the lease spread their tries by up to this share. */
+/** The jitter of candidates' retries. */
 const jitter = 1.2
-/** Those who wait for a lease to end do not all ask in the same moment. */
+/** The jitter of candidates that wait for a lease to expire. */
 const expirySpread = 200
-/** A renewal that was on its way may change the lease before it is released. */
+/** A renewal in flight may change the lease before it is released. */
 const releaseTries = 3
 
+/** Options of {@link LeaderElector}. */
 export interface LeaderElectorOptions extends LeaderElectionOptions {
   readonly client: Client
   readonly env: Env
@@ -47,7 +49,7 @@ export interface LeaderElectorOptions extends LeaderElectionOptions {
   readonly onChange?: (leading: boolean) => void
 }
 
-/** What somebody who leads is given. */
+/** What the leader is given. */
 export interface Leadership {
   /** Aborts when it is time to stop: on request, or at once when leadership is lost. */
   readonly stop: AbortSignal
@@ -56,11 +58,11 @@ export interface Leadership {
 }
 
 /**
- * One leader at a time, by a Lease. Whoever leads renews it; whoever does not takes it when it was not renewed for its
- * duration, measured by his own clock from when he saw the last renewal.
+ * One leader at a time, by a Lease. The leader renews it; candidates take it when it was not renewed for its
+ * duration, measured by their own clock from when they observed the last renewal.
  *
  * The leader counts from when it *sent* its last successful renewal: no write is admitted later than `renewDeadline`
- * after that, and those admitted are given up before the lease can be anybody else's.
+ * after that, and admitted writes are aborted before another replica can hold the lease.
  */
 export class LeaderElector implements WriteGuard {
   readonly #client: Client
@@ -69,7 +71,7 @@ export class LeaderElector implements WriteGuard {
   readonly #onChange: ((leading: boolean) => void) | undefined
   /** The Lease as last read or written. */
   #lease: Lease | undefined
-  /** When `#lease.spec` was first seen as it is. */
+  /** When the current `#lease.spec` was first observed. */
   #observedAt = 0
   /** When the last successful renewal was sent; undefined while not leading. */
   #renewedAt: number | undefined
@@ -87,7 +89,10 @@ export class LeaderElector implements WriteGuard {
     }
     const { leaseDuration, renewDeadline, retryPeriod } = this.#options
     if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * jitter) {
-      throw new RuntimeError('BadDefinition', 'leaseDuration > renewDeadline > 1.2 x retryPeriod has to hold')
+      throw new RuntimeError(
+        'BadDefinition',
+        'leaseDuration must be greater than renewDeadline, and renewDeadline greater than 1.2 x retryPeriod',
+      )
     }
   }
 
@@ -102,7 +107,7 @@ export class LeaderElector implements WriteGuard {
   admit(): number {
     const { renewDeadline, leaseDuration } = this.#options
     const age = this.#env.clock.monotonic() - (this.#renewedAt ?? Number.NEGATIVE_INFINITY)
-    if (age >= renewDeadline) throw new RuntimeError('NotLeader', 'this replica does not lead, or no longer')
+    if (age >= renewDeadline) throw new RuntimeError('NotLeader', 'this replica is not the leader')
     return leaseDuration - age
   }
 
@@ -141,7 +146,7 @@ export class LeaderElector implements WriteGuard {
     if (error) throw error
   }
 
-  /** Until the next try, or until the lease that others hold can be over, if that is sooner. */
+  /** Waits until the next retry, or until the lease of another holder may expire, if that is sooner. */
   #waitingTime(): number {
     const { clock, random } = this.#env
     const tries = this.#options.retryPeriod * (1 + jitter * random.next())
@@ -167,7 +172,7 @@ export class LeaderElector implements WriteGuard {
     }
     if (over.aborted) return undefined
     log.error('leadership lost', { lease: name, holder: this.#lease?.spec?.holderIdentity })
-    return new RuntimeError('LeadershipLost', `the lease ${name} could not be renewed in time`)
+    return new RuntimeError('LeadershipLost', `the lease ${name} was not renewed in time`)
   }
 
   #isHeldByOther(): boolean {
@@ -196,7 +201,7 @@ export class LeaderElector implements WriteGuard {
   async #acquire(call: { readonly signal: AbortSignal; readonly timeout: number }): Promise<boolean> {
     const { clock } = this.#env
     const { namespace, name, identity, leaseDuration } = this.#options
-    // The leader knows the lease: it writes at once, and reads only when that meets a conflict.
+    // The leader knows the lease: it writes at once, and reads only after a conflict.
     if (!this.isLeader || !this.#lease) {
       const found = await this.#client.get(leaseKind, { namespace, name }, call)
       if (!deepEqual(found?.spec, this.#lease?.spec)) this.#observedAt = clock.monotonic()
@@ -234,7 +239,7 @@ export class LeaderElector implements WriteGuard {
     this.#observedAt = this.#env.clock.monotonic()
   }
 
-  /** Lets others take over at once. Never rejects. */
+  /** Releases the lease, so that another replica leads at once. Never rejects. */
   async #release(): Promise<void> {
     const { log } = this.#env
     const { name } = this.#options

@@ -33,8 +33,8 @@ async function requestsOf(
   return requests
 }
 
-describe('a part of a resource, through a client', () => {
-  it('is asked for with its namespace and selectors', async () => {
+describe('a list and watch through a client', () => {
+  it('requests its namespace and selectors', async () => {
     const [list, latest, watch] = await requestsOf({
       namespace: 'a',
       labelSelector: 'x=y',
@@ -44,12 +44,12 @@ describe('a part of a resource, through a client', () => {
     const selectors = ['fieldSelector=spec.z%3D1', 'labelSelector=x%3Dy']
     const parts = (query: string) => query.split('&').sort()
     assert.deepEqual(parts(list!.query), [...selectors, 'limit=500', 'resourceVersion=0'].sort())
-    assert.deepEqual(parts(latest!.query), selectors, 'the most recent is asked for by saying nothing')
+    assert.deepEqual(parts(latest!.query), selectors, 'without a resourceVersion for the most recent state')
     assert.ok(parts(watch!.query).includes('resourceVersion=5'))
     assert.ok(parts(watch!.query).includes('allowWatchBookmarks=true'))
   })
 
-  it('is asked for without spec and status when only metadata is wanted', async () => {
+  it('requests metadata only when nothing else is read', async () => {
     const requests = await requestsOf({ metadataOnly: true }, secretKind as never)
     for (const { headers } of requests) assert.match(String(headers.accept), /as=PartialObjectMetadata/)
   })

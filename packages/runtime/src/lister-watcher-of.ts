@@ -3,7 +3,7 @@ import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { type Client, metadataOf } from '@coxswain/client'
 import type { ListerWatcher, Scope, WatchEvent } from '@coxswain/informers'
 
-/** One part of a resource, seen through a client. */
+/** Lists and watches a part of a resource through a client. */
 export function listerWatcherOf(client: Client, kind: Kind, scope: Scope): ListerWatcher {
   const target: Kind = scope.metadataOnly ? metadataOf(kind) : kind
   const { namespace, labelSelector, fieldSelector } = scope
@@ -22,7 +22,7 @@ export function listerWatcherOf(client: Client, kind: Kind, scope: Scope): Liste
   }
 }
 
-/** The most recent state is asked for by saying nothing. */
+/** The most recent state is requested without a resourceVersion. */
 function version(resourceVersion: string): { readonly resourceVersion?: string } {
   return resourceVersion === '' ? {} : { resourceVersion }
 }

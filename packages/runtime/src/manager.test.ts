@@ -11,7 +11,7 @@ const idle = defineOperator('idle', operator => {
 })
 
 describe('a manager', () => {
-  it('waits for a resource that is not served yet, says so, and goes on when it is', async () => {
+  it('waits for a resource that is not served yet, logs it, and continues when it is', async () => {
     await using sim = new Simulation()
     sim.server.absent.add('widgets')
     const { manager } = sim.start(idle)
@@ -29,7 +29,7 @@ describe('a manager', () => {
     assert.equal((await manager.checkReady()).ok, true)
   })
 
-  it('gives up on caches that do not fill when the host says so', async () => {
+  it('fails when caches do not sync within the timeout of the host', async () => {
     await using sim = new Simulation()
     sim.server.absent.add('widgets')
     const { stopped } = sim.start(idle, { cacheSyncTimeout: 120_000 })
@@ -66,7 +66,7 @@ describe('a manager', () => {
     assert.equal(sim.world.clock.monotonic(), 10_000)
   })
 
-  it('aborts what does not finish within the grace period', async () => {
+  it('aborts reconciles that do not finish within the grace period', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('slow', builder => {
       builder
@@ -83,7 +83,7 @@ describe('a manager', () => {
     assert.deepEqual(sim.warnings(), [], 'an abort is not an error')
   })
 
-  it('says so when something does not stop at all', async () => {
+  it('rejects when something does not stop at all', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('deaf', builder => {
       builder
@@ -105,7 +105,7 @@ describe('a manager', () => {
     const operator = defineOperator('tasks', builder => {
       builder.task('bad', async ({ env }) => {
         await env.clock.sleep(5_000)
-        throw new Error('cannot go on')
+        throw new Error('cannot continue')
       })
       builder.task('good', async ({ env, signal }) => {
         await env.clock.sleep(60_000, { signal }).catch(() => {})
@@ -114,11 +114,11 @@ describe('a manager', () => {
     })
     const { stopped } = sim.start(operator)
     const error = await sim.world.run(stopped.catch(failure => failure))
-    assert.equal((error as Error).message, 'cannot go on')
+    assert.equal((error as Error).message, 'cannot continue')
     assert.deepEqual(stoppedTasks, ['good'])
   })
 
-  it('goes on through lost watches and compaction, without a restart', async () => {
+  it('survives lost watches and compaction without a restart', async () => {
     await using sim = new Simulation()
     sim.createWidget('a')
     sim.start(idle)
@@ -130,7 +130,7 @@ describe('a manager', () => {
     assert.deepEqual(sim.records.map(({ key }) => key).sort(), ['default/a', 'default/b'])
   })
 
-  it('can be stopped before it has begun', async () => {
+  it('can be stopped before it has started', async () => {
     await using sim = new Simulation()
     sim.server.absent.add('widgets')
     const { stop, stopped } = sim.start(idle)
@@ -160,7 +160,7 @@ describe('a manager', () => {
 })
 
 describe('a definition', () => {
-  it('is data: kinds, roles and names are there without running anything', () => {
+  it('is data: kinds, roles and names can be read without running anything', () => {
     const operator = defineOperator('data', builder => {
       builder
         .controller('widget')
@@ -175,7 +175,7 @@ describe('a definition', () => {
     )
   })
 
-  it('is refused when it contradicts itself', () => {
+  it('is rejected when it is inconsistent', () => {
     const refused = (setup: Parameters<typeof defineOperator>[1]) =>
       assert.throws(() => describeOperator(defineOperator('x', setup)), { code: 'BadDefinition' })
     refused(operator => void operator.controller('a').for(widgetKind))
@@ -196,7 +196,7 @@ describe('a definition', () => {
     })
   })
 
-  it('serves each host anew: state inside setup is not shared', async () => {
+  it('is set up for each host: state inside setup is not shared', async () => {
     await using sim = new Simulation()
     const counts: number[] = []
     const operator = defineOperator('state', builder => {

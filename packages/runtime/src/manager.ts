@@ -18,58 +18,59 @@ import { createClientMetrics } from './metrics/client-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { describeOperator, type HealthCheck, type Operator, type OperatorDefinition } from './operator.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
-import { type Definition, definitionKind } from './webhook/kinds.ts'
+import { type CrdObject, crdKind } from './webhook/kinds.ts'
 import { createWebhookHandler } from './webhook/webhook-handler.ts'
 import { WebhookHost, type WebhookOptions } from './webhook/webhook-host.ts'
 
+/** Options of {@link Manager}. */
 export interface ManagerOptions {
-  /** How to reach the server: a client, or a transport to make one for. */
+  /** How to reach the server: a client, or a transport for a new one. */
   readonly client?: Client
   readonly transport?: Transport
-  /** @default the real world, silent */
+  /** @default real time and randomness, without logs */
   readonly env?: Env
-  /** The machine it runs on: events that name an action say so. @default they do not */
+  /** The machine it runs on, for events with an action. @default unknown */
   readonly hostname?: string
   /** Namespaced kinds are seen in these namespaces only. @default all */
   readonly namespaces?: readonly string[]
-  /** Other clusters that controllers watch and write, by the names they call them. */
+  /** Other clusters that controllers watch and write, by name. */
   readonly clusters?: Readonly<Record<string, OtherCluster>>
-  /** How many objects controllers reconcile at once, by their names, in place of what they say themselves. */
+  /** How many objects controllers reconcile concurrently, by controller name, instead of their own option. */
   readonly concurrency?: Readonly<Record<string, number>>
-  /** Of several replicas only one works. @default off */
+  /** Only one of several replicas reconciles. @default off */
   readonly leaderElection?: LeaderElectionOptions
   /**
-   * Applies the definitions of its kinds before anything else starts, those with conversions once their webhook answers.
-   * See `installKinds`. @default they are there, or come later
+   * Applies the CRDs of its kinds before anything else starts, those with conversions once their webhook is served.
+   * See `installKinds`. @default CRDs are not installed
    */
   readonly install?: { readonly onInstalled?: (installed: InstalledKind) => void }
-  /** How API servers reach the operator's webhooks. @default they do not */
+  /** How API servers reach the operator's webhooks. @default webhooks are not served */
   readonly webhooks?: WebhookOptions
   /** Where metrics go. @default a registry of its own */
   readonly metrics?: MetricsRegistry
-  /** Milliseconds reconciles may take to finish when the operator has to stop. @default 30000 */
+  /** The grace period of reconciles when the operator stops, in milliseconds. @default 30000 */
   readonly gracefulShutdown?: number
-  /** Milliseconds after which caches that do not fill are a failure. @default never: a CRD may come later */
+  /** Milliseconds after which caches that have not synced are a failure. @default never: a CRD may be installed later */
   readonly cacheSyncTimeout?: number
-  /** Freeze what caches hold: for tests. @default false */
+  /** Freeze cached objects: for tests. @default false */
   readonly freeze?: boolean
-  /** A reconcile that keeps failing leaves a Warning event `ReconcileError` on its object. @default true */
+  /** A reconcile that keeps failing records a Warning event `ReconcileError` on its object. @default true */
   readonly errorEvents?: boolean
-  /** Told of every reconcile when it has ended. */
+  /** Called after every reconcile. */
   readonly onReconcile?: (record: ReconcileRecord) => void
 }
 
 const defaultGrace = 30_000
-/** How long after the grace period a stop that was asked for hard may take. */
+/** How long aborted reconciles may take to end after the grace period. */
 const hardStopGrace = 5_000
-/** How long events may still be sent when everything else has stopped. */
+/** How long queued events may still be sent when everything else has stopped. */
 const eventGrace = 2_000
 
 /**
  * Runs one operator, or several: they share one client, their informers, one lease and one webhook server. Each has its own
- * view of the caches: what it says about a kind or an index holds for its own reads.
+ * view of the caches: its options of a kind or an index apply to its own reads.
  *
- *   start:  events -> kinds installed -> webhooks -> caches -> what runs everywhere -> election -> what the leader runs
+ *   start:  events -> kinds installed -> webhooks -> caches -> what every replica runs -> election -> what the leader runs
  *   stop:   the same backwards, the lease released when the last reconcile has ended
  */
 export class Manager {
@@ -87,7 +88,7 @@ export class Manager {
   readonly #elector: LeaderElector | undefined
   readonly #elected = Promise.withResolvers<void>()
   readonly #ready = Promise.withResolvers<void>()
-  /** Answers the reviews of API servers; undefined when there are no webhooks. */
+  /** Handles the reviews of API servers; undefined when there are no webhooks. */
   readonly webhookHandler: Handler | undefined
   readonly #webhooks: WebhookHost | undefined
 
@@ -125,12 +126,12 @@ export class Manager {
     this.#webhooks = this.#createWebhookHost()
   }
 
-  /** Resolves when this replica leads; without leader election, when the caches are filled. */
+  /** Resolves when this replica leads; without leader election, when the caches have synced. */
   get elected(): Promise<void> {
     return this.#elected.promise
   }
 
-  /** Resolves when its kinds are installed, API servers know of its webhooks and its caches are filled. */
+  /** Resolves when its kinds are installed, its webhooks are configured and its caches have synced. */
   get ready(): Promise<void> {
     return this.#ready.promise
   }
@@ -139,17 +140,17 @@ export class Manager {
     return this.#elector?.isLeader ?? true
   }
 
-  /** Who answers requests for other paths of the metrics server. */
+  /** The handlers of other paths of the metrics server. */
   get metricsHandlers(): ReadonlyMap<string, Handler> {
     return new Map(this.#operators.flatMap(({ definition }) => [...definition.metricsHandlers]))
   }
 
-  /** `/healthz`: is the process able to work at all? */
+  /** `/healthz`: whether the process can work at all. */
   checkHealth(): Promise<HealthReport> {
     return runChecks(new Map([['ping', () => {}], ...this.#checks('healthChecks')]))
   }
 
-  /** `/readyz`: are the caches filled, and what the operator itself says. */
+  /** `/readyz`: whether the caches have synced, and the operator's own checks. */
   checkReady(): Promise<HealthReport> {
     const synced = (): void => {
       const missing = this.#informers.informers.filter(informer => !informer.hasSynced)
@@ -157,14 +158,14 @@ export class Manager {
         throw new Error(`not synced: ${missing.map(informer => informer.name).join(', ')}`)
     }
     const hosted = (): void => {
-      if (!this.#webhooks?.isReady) throw new Error('API servers do not know of the webhooks yet')
+      if (!this.#webhooks?.isReady) throw new Error('the webhooks are not configured yet')
     }
     const checks = new Map([['caches', synced]])
     if (this.#webhooks) checks.set('webhooks', hosted)
     return runChecks(new Map([...checks, ...this.#checks('readyChecks')]))
   }
 
-  /** The checks of the operators; of several, after the name of the operator. */
+  /** The checks of the operators; of several operators, prefixed with the operator's name. */
   #checks(of: 'healthChecks' | 'readyChecks'): [string, HealthCheck][] {
     const isOne = this.#operators.length === 1
     return this.#operators.flatMap(({ definition }) =>
@@ -193,7 +194,7 @@ export class Manager {
       if (gracefulShutdown > 0) timers.push(clock.after(gracefulShutdown, stopHard))
       else stopHard()
       const limit = gracefulShutdown + hardStopGrace
-      const error = new RuntimeError('ShutdownTimeout', `something did not stop within ${limit} ms`)
+      const error = new RuntimeError('ShutdownTimeout', `the operator did not stop within ${limit} ms`)
       timers.push(clock.after(limit, () => overdue.reject(error)))
     }
     if (work.signal.aborted) onStop()
@@ -208,7 +209,7 @@ export class Manager {
     work.spawn(async stop => {
       await this.#install(stop)
       work.spawn(() => this.#webhooks?.run(stop))
-      // A server that learns of a conversion ends the watches of the kind, and what caches list may have to be converted.
+      // A server that gets a conversion ends the watches of the kind, and lists of caches may have to be converted.
       await this.#webhooks?.tried
       background.spawn(end => this.#informers.run(end))
       background.spawn(end => this.#clusters.run(end))
@@ -242,7 +243,7 @@ export class Manager {
     )
     for (const each of installed) {
       if (each.change === 'created')
-        await waitFor(this.#client, this.#env, { kind: definitionKind, key: each }, isEstablished, { signal })
+        await waitFor(this.#client, this.#env, { kind: crdKind, key: each }, isEstablished, { signal })
       install.onInstalled?.(each)
     }
   }
@@ -256,7 +257,7 @@ export class Manager {
     const spawnAll = (target: TaskGroup, who: Pick<SpawnOptions, 'needsLeader'>): void => {
       for (const operator of this.#operators) operator.spawn(target, { ...who, hard })
     }
-    group.spawn(aborted) // an operator without work runs all the same
+    group.spawn(aborted) // an operator without controllers runs too
     spawnAll(group, { needsLeader: false })
     if (!this.#elector) {
       spawnAll(group, { needsLeader: true })
@@ -336,7 +337,7 @@ export class Manager {
       operator: name,
       onChange: leading => {
         status.set(leading ? 1 : 0, lease)
-        // That it no longer does is for others to tell: it may not write any more.
+        // Losing leadership is not recorded: this replica may not write any more.
         if (leading) events.normal(subject, 'LeaderElection', `${elector.identity} became leader`)
       },
     })
@@ -344,7 +345,7 @@ export class Manager {
   }
 }
 
-/** Names that metrics, paths and options go by are given once. */
+/** Names that identify metrics, paths and options have to be unique. */
 function checkNames(definitions: readonly OperatorDefinition[], { concurrency = {} }: ManagerOptions): void {
   if (definitions.length === 0) throw new RuntimeError('BadDefinition', 'a manager needs an operator')
   const controllers = definitions.flatMap(definition => definition.controllers.map(({ name }) => name))
@@ -379,11 +380,12 @@ function refuseTwice(what: string, names: readonly string[]): void {
 
 type ConversionInput = Parameters<NonNullable<InstallOptions['conversionFor']>>
 
-function isEstablished(definition: Definition | undefined): boolean {
+function isEstablished(definition: CrdObject | undefined): boolean {
   const conditions = definition?.status?.conditions ?? []
   return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
+/** Options of {@link runOperator}. */
 export interface RunOptions extends ManagerOptions {
   /** Stops the operator. */
   readonly signal: AbortSignal

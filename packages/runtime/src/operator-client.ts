@@ -18,18 +18,20 @@ import type {
 } from '@coxswain/client'
 import type { CachedListOptions } from './cache.ts'
 
+/** Options of a read of {@link OperatorClient}. */
 export interface ReadOptions extends CallOptions {
-  /** False asks the server. @default true, except for Secrets and kinds that are kept out of the cache */
+  /** False reads from the server. @default true, except for Secrets and uncached kinds */
   readonly cached?: boolean
 }
 
+/** Options of a list of {@link OperatorClient}. */
 export type OperatorListOptions = ReadOptions & CachedListOptions
 
 /**
  * The client of a reconcile. Method for method it is {@link Client}, with three differences:
  *
- * - `get` and `list` read the cache, which shows what this operator itself has written even before the watch has
- *   brought it back. What others wrote may be missing for a moment.
+ * - `get` and `list` read the cache, which shows this operator's own writes even before the watch delivers
+ *   them. Writes of others may be missing for a moment.
  * - What they return is shared and read-only. Writes take such objects as they are: `{ ...at, status: { phase } }`.
  * - Writes are recorded with the reconcile, and stop when this replica no longer leads.
  */
@@ -85,7 +87,7 @@ export interface OperatorClient {
     options?: DeleteOptions,
   ): Promise<DeleteResult<KindOf<K>> | undefined>
   deleteAll<K extends Kind>(kind: K, options?: DeleteAllOptions): Promise<void>
-  /** Everything else (subresources, watches, any path), without cache and record. Calls end with the reconcile. */
+  /** Everything else (subresources, watches, any path), without the cache, and not in the record. Calls end with the reconcile. */
   readonly direct: Client
 }
 
@@ -96,24 +98,24 @@ export interface ApiCall {
   readonly object: string
   /** Milliseconds. */
   readonly duration: number
-  /** The reason the server gave, or the error's code; absent when all went well. */
+  /** The reason the server gave, or the error's code; absent on success. */
   readonly error?: string
   /** The version that a write gave the object. */
   readonly resourceVersion?: string
-  /** What a write changed, as `spec.replicas: 1 -> 2`. Found when first asked for. */
+  /** What a write changed, as `spec.replicas: 1 -> 2`. Computed on first access. */
   readonly changed?: readonly string[]
 }
 
-/** Says whether a write may be sent. */
+/** Decides whether a write may be sent. */
 export interface WriteGuard {
   /**
-   * The milliseconds within which the write has to be over; undefined for no limit.
+   * The milliseconds within which the write has to finish; undefined for no limit.
    * @throws RuntimeError `NotLeader`
    */
   admit(): number | undefined
 }
 
-/** The object that what a server answered to a deletion leaves behind; undefined when it is gone. */
+/** The object that remains after a deletion, from the server's answer; undefined when it is deleted. */
 export function leftBehind<T extends ApiObject>(result: DeleteResult<T>): T | undefined {
   const metadata = result.object?.metadata
   if (!metadata?.deletionTimestamp) return undefined

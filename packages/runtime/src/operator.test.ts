@@ -77,7 +77,7 @@ describe('an operator', () => {
     assert.notEqual(first.log, other.log)
   })
 
-  it('comes out right in whatever order things happen', async () => {
+  it('ends in the desired state in whatever order things happen', async () => {
     for (let seed = 1; seed <= 100; seed++) await voyage(seed)
   })
 })

@@ -27,9 +27,10 @@ export interface Operator {
   readonly setup: (operator: OperatorBuilder) => void
 }
 
-/** What runs beside the controllers. */
+/** Something that runs beside the controllers. */
 export type Task = (context: TaskContext) => Promise<void>
 
+/** What a task works with. */
 export interface TaskContext {
   readonly client: OperatorClient
   readonly env: Env
@@ -40,6 +41,7 @@ export interface TaskContext {
   readonly signal: AbortSignal
 }
 
+/** Options of a task. */
 export interface TaskOptions {
   /** Only the replica that leads runs it. @default true */
   readonly needsLeader?: boolean
@@ -58,6 +60,7 @@ type CacheScopeOf<K extends Kind> = Omit<CacheScope, 'transform'> & {
   readonly transform?: Transform<KindOf<K>>
 }
 
+/** Describes an operator step by step. */
 export interface OperatorBuilder {
   /** Describes a controller; its `reconcile` ends the description. */
   controller(name: string): ControllerBuilder
@@ -65,9 +68,9 @@ export interface OperatorBuilder {
   webhook<K extends Kind>(kind: K): WebhookBuilder<K>
   /** Makes cached lists of `kind` by this field possible: `client.list(kind, { fields: { [field]: value } })`. */
   index<K extends Kind>(kind: K, field: string, valuesOf: IndexFunction<KindOf<K>>): void
-  /** How a kind is cached, when the default will not do: which objects, in which namespaces, in which form. */
+  /** How a kind is cached: which objects, in which namespaces, in which form. */
   cache<K extends Kind>(kind: K, options: CacheOptionsOf<K>): void
-  /** How kinds are cached that have no options of their own. */
+  /** How kinds without options of their own are cached. */
   cacheDefaults(defaults: CacheDefaults): void
   /** Something that runs as long as the operator does. When it fails, the operator fails. */
   task(name: string, task: Task, options?: TaskOptions): void
@@ -97,12 +100,12 @@ export interface OperatorDefinition {
   readonly readyChecks: ReadonlyMap<string, HealthCheck>
 }
 
-/** Describes an operator. `setup` is called anew by each host that runs or inspects it: keep its state inside. */
+/** Describes an operator. `setup` is called by each host that runs or inspects it: keep its state inside. */
 export function defineOperator(name: string, setup: (operator: OperatorBuilder) => void): Operator {
   return { name, setup }
 }
 
-/** What an operator's `setup` describes. */
+/** Calls an operator's `setup` and returns its definition. */
 export function describeOperator(operator: Operator): OperatorDefinition {
   const controllers: ControllerDefinition[] = []
   const begun = new Set<string>()
@@ -141,7 +144,10 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     },
     metricsHandler: (path, handler) => {
       if (!path.startsWith('/') || path === '/metrics' || metricsHandlers.has(path))
-        throw new RuntimeError('BadDefinition', `the metrics server cannot have a handler for ${path} here`)
+        throw new RuntimeError(
+          'BadDefinition',
+          `metricsHandler: ${path} is not an absolute path, or already has a handler`,
+        )
       metricsHandlers.set(path, handler)
     },
     healthCheck: (name, check) => {

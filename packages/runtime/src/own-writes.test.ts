@@ -14,14 +14,14 @@ describe('own writes', () => {
     const writes = new OwnWrites()
     const written = object(10)
     writes.wrote('a', written, at(5))
-    assert.equal(writes.resolve('a', undefined, at(9)), written, 'created, and not there yet')
-    assert.equal(writes.resolve('a', object(9), at(9)), written, 'changed, and not there yet')
+    assert.equal(writes.resolve('a', undefined, at(9)), written, 'created, and not cached yet')
+    assert.equal(writes.resolve('a', object(9), at(9)), written, 'changed, and not cached yet')
     const newer = object(11)
     assert.equal(writes.resolve('a', newer, at(11)), newer)
     assert.equal(writes.size, 0)
   })
 
-  it('are gone when the cache is past them and has nothing', () => {
+  it('are dropped when the cache is past them and does not have the object', () => {
     const writes = new OwnWrites()
     writes.wrote('a', object(10), at(5))
     assert.equal(writes.resolve('a', undefined, at(10)), undefined)
@@ -36,7 +36,7 @@ describe('own writes', () => {
     assert.equal(writes.resolve('a', undefined, at(5)), newest)
   })
 
-  it('hide what was deleted, also when the cache has yet to learn that it was there', () => {
+  it('hide a deleted object, even when the cache has not seen its creation yet', () => {
     const writes = new OwnWrites()
     writes.wrote('a', object(10), at(5))
     writes.deleted('a', object(10).metadata, at(5))
@@ -47,28 +47,28 @@ describe('own writes', () => {
     assert.equal(writes.size, 0)
   })
 
-  it('hide what goes with its last finalizer: the answer carries the version of before', () => {
+  it('hide an object that is deleted with its last finalizer: the answer has the previous version', () => {
     const writes = new OwnWrites()
-    const going = object(10)
+    const terminating = object(10)
     const metadata = {
-      ...going.metadata,
+      ...terminating.metadata,
       deletionTimestamp: '2030-01-01T00:00:00Z',
       deletionGracePeriodSeconds: 0,
     }
-    writes.wrote('a', { ...going, metadata }, at(5))
+    writes.wrote('a', { ...terminating, metadata }, at(5))
     assert.equal(writes.resolve('a', object(9), at(9)), undefined)
-    assert.equal(writes.resolve('a', object(10), at(10)), undefined, 'what was there before arrives')
+    assert.equal(writes.resolve('a', object(10), at(10)), undefined, 'the previous version arrives')
     assert.equal(writes.resolve('a', undefined, at(11)), undefined, 'the deletion arrives')
     assert.equal(writes.size, 0)
   })
 
-  it('show what has time left to go, or a finalizer', () => {
+  it('show a terminating object with a grace period or a finalizer', () => {
     for (const more of [{ deletionGracePeriodSeconds: 30 }, { finalizers: ['example.com/hold'] }]) {
       const writes = new OwnWrites()
       const metadata = { ...object(10).metadata, deletionTimestamp: '2030-01-01T00:00:00Z', ...more }
-      const going = { ...object(10), metadata }
-      writes.wrote('a', going, at(5))
-      assert.equal(writes.resolve('a', object(9), at(9)), going)
+      const terminating = { ...object(10), metadata }
+      writes.wrote('a', terminating, at(5))
+      assert.equal(writes.resolve('a', object(9), at(9)), terminating)
     }
   })
 
@@ -79,14 +79,14 @@ describe('own writes', () => {
     assert.equal(writes.resolve('a', other, at(12)), other)
   })
 
-  it('count for nothing when the server has another history', () => {
+  it('are ignored when the server has another history', () => {
     const writes = new OwnWrites()
     writes.wrote('a', object(1000), at(900))
     const present = object(3)
     assert.equal(writes.resolve('a', present, at(3, 1)), present)
   })
 
-  it('do not pile up when nobody reads', () => {
+  it('do not pile up without reads', () => {
     const writes = new OwnWrites()
     for (let i = 1; i <= 10_000; i++) {
       writes.wrote(`p${i}`, object(i), at(i))

@@ -38,7 +38,7 @@ describe('predicates', () => {
     ['resourceVersionChanged', resourceVersionChanged, { resourceVersion: '2' }, {}],
   ]
   for (const [name, predicate, matters, doesNot] of byUpdate) {
-    it(`${name} looks at updates alone`, () => {
+    it(`${name} filters updates only`, () => {
       assert.equal(predicate(update(matters)), true)
       assert.equal(predicate(update(doesNot)), false)
       assert.equal(predicate(creation), true)
@@ -46,7 +46,7 @@ describe('predicates', () => {
     })
   }
 
-  it('let resyncs through, except the one that is there to keep them out', () => {
+  it('pass resyncs, except resourceVersionChanged', () => {
     assert.equal(generationChanged(update({}, true)), true)
     assert.equal(resourceVersionChanged(update({}, true)), false)
   })
@@ -79,7 +79,7 @@ describe('finding owners', () => {
     ],
   })
 
-  it('takes the one that is marked as controller, or every one', () => {
+  it('finds the owner that is marked as controller, or all', () => {
     const lookup = {} as never
     assert.deepEqual(ownersOf(widgetKind)(owned, lookup), [{ namespace: 'ns', name: 'a' }])
     const all = ownersOf(widgetKind, { everyOwner: true })(owned, lookup)
@@ -89,7 +89,7 @@ describe('finding owners', () => {
     )
   })
 
-  it('finds owners without a namespace, and survives references that make no sense', () => {
+  it('finds cluster-scoped owners, and ignores malformed references', () => {
     const lookup = {} as never
     assert.deepEqual(ownersOf({ ...widgetKind, namespaced: false })(owned, lookup), [{ name: 'a' }])
     const broken = object({ ownerReferences: [owner('x', { controller: true, apiVersion: 'a/b/c' })] })

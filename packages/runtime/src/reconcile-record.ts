@@ -11,10 +11,10 @@ export interface ReconcileRecord {
   /** Milliseconds. */
   readonly duration: number
   readonly triggers: readonly Trigger[]
-  /** The calls to the server in the order in which they ended. Cached reads are none. */
+  /** The calls to the server in the order in which they ended. Cached reads are not included. */
   readonly calls: readonly ApiCall[]
   readonly result: 'success' | 'requeue_after' | 'error' | 'terminal'
-  /** Milliseconds until the next look, where it asked for one or failed; something may happen before. */
+  /** Milliseconds until the next reconcile, where it requeued or failed; an event may come first. */
   readonly requeueAfter?: number
   readonly error?: unknown
   /** How often it has failed in a row, this time included. */

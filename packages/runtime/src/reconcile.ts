@@ -8,11 +8,11 @@ import type { Trigger } from './trigger.ts'
 
 /** What a reconcile works with. Valid until the reconcile returns. */
 export interface ReconcileContext {
-  /** What to reconcile. The object may be gone. */
+  /** What to reconcile. The object may have been deleted. */
   readonly key: ObjectKey
   /** Reads from the cache, and sees its own writes. */
   readonly client: OperatorClient
-  /** The same for another cluster that the host knows. @throws RuntimeError `BadDefinition` */
+  /** The same for another cluster of the host. @throws RuntimeError `BadDefinition` */
   cluster(name: string): OperatorClient
   readonly clock: Clock
   readonly random: Random
@@ -22,9 +22,9 @@ export interface ReconcileContext {
   readonly metrics: MetricsRegistry
   /** Aborts when the reconcile has taken too long, or the operator has to stop now. */
   readonly signal: AbortSignal
-  /** Why this reconcile runs: what happened since the last one, oldest first. */
+  /** Why this reconcile runs: the events since the last one, oldest first. */
   readonly triggers: readonly Trigger[]
-  /** How the controller's dependents are; undefined when it has none, or the object is deleted or being deleted. */
+  /** The state of the controller's dependents; undefined when it has none, or the object is deleted or being deleted. */
   readonly dependents?: DependentsResult
   /** How often reconciling this object has failed in a row. */
   readonly failures: number
@@ -32,9 +32,9 @@ export interface ReconcileContext {
   readonly span?: Span
 }
 
-/** What a reconcile asks for when it has done its part. */
+/** When to reconcile again. */
 export interface Result {
-  /** Look again after so many milliseconds, unless something happens before. */
+  /** Milliseconds after which to reconcile again, unless an event comes first. */
   readonly requeueAfter: number
   /** @default the priority it had */
   readonly priority?: number
@@ -48,14 +48,14 @@ export interface Result {
 export type ReconcileResult = Result | void
 
 /**
- * Brings the world closer to what the object of `key` says. Called with the same key again whenever something happened,
- * never twice at once for one key. Returning is success; what it throws is logged, counted, and tried again later.
+ * Moves the observed state towards the desired state of the object with `key`. Called again with the same key after every event,
+ * never concurrently for one key. Returning is success; an error is logged, counted, and retried with back-off.
  */
 export type Reconciler = (context: ReconcileContext) => Promise<ReconcileResult> | ReconcileResult
 
-/** Look again after `ms` milliseconds, unless something happens before. */
+/** Reconcile again after `ms` milliseconds, unless an event comes first. */
 export function requeueAfter(ms: number, options: { readonly priority?: number } = {}): ReconcileResult {
-  // Not a number is what a bad date gives: looking again at once, for ever, is never what was meant.
-  if (!Number.isFinite(ms)) throw new RangeError(`requeueAfter needs a number of milliseconds, not ${ms}`)
+  // An invalid date gives NaN: requeueing at once, forever, is never intended.
+  if (!Number.isFinite(ms)) throw new RangeError(`requeueAfter: must be a number of milliseconds, not ${ms}`)
   return { requeueAfter: ms, ...options }
 }

@@ -7,7 +7,7 @@ import type { WebhookConfiguration } from './webhook/kinds.ts'
 
 const bySize = (widget: Widget, shift: number) => [String((widget.spec?.size ?? 0) + shift)]
 
-/** Tells what its cached list by the index `size` finds. */
+/** Records what its cached list by the index `size` finds. */
 function sizes(name: string, shift: number, found: Map<string, string[]>): Operator {
   return defineOperator(name, operator => {
     operator.index(widgetKind, 'size', widget => bySize(widget as Widget, shift))
@@ -54,7 +54,7 @@ describe('several operators of one manager', () => {
     )
   })
 
-  it('may restrict the cache of a kind each for itself', async () => {
+  it('may each restrict the cache of a kind', async () => {
     await using sim = new Simulation()
     const watching = (name: string, labelSelector?: string) =>
       defineOperator(name, operator => {
@@ -69,7 +69,7 @@ describe('several operators of one manager', () => {
     assert.equal(sim.server.openWatches, 2, 'one with the selector, one without')
   })
 
-  it('are refused when two have a controller of one name, or a concurrency is for none', () => {
+  it('are rejected when two have a controller of one name, or a concurrency names no controller', () => {
     const named = (operator: string, controller: string) =>
       defineOperator(operator, builder =>
         builder
@@ -88,7 +88,7 @@ describe('several operators of one manager', () => {
     })
   })
 
-  it('are reached at one listener, each by a webhook configuration of its own', async () => {
+  it('share one listener, each with its own webhook configuration', async () => {
     await using sim = new Simulation()
     let listening = 0
     const listener: WebhookListener = {
@@ -115,7 +115,7 @@ describe('several operators of one manager', () => {
     assert.equal(listening, 1)
   })
 
-  it('take the concurrency that the host says', async () => {
+  it('use the concurrency of the host', async () => {
     await using sim = new Simulation()
     for (const name of ['a', 'b', 'c', 'd']) sim.createWidget(name)
     let running = 0

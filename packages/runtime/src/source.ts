@@ -9,13 +9,13 @@ import type { Clock, Logger } from '@coxswain/kit'
 import type { CachedListOptions } from './cache.ts'
 import type { ObjectEvent, Predicate } from './predicates.ts'
 
-/** Reads of the cache at one moment, for mapping functions. */
+/** Reads of the cache, for mapping functions. */
 export interface Lookup {
   get<K extends Kind>(kind: K, key: ObjectKey): DeepReadonly<KindOf<K>> | undefined
   list<K extends Kind>(kind: K, options?: CachedListOptions): DeepReadonly<KindOf<K>>[]
 }
 
-/** Which objects have to be reconciled when something happened to `object`. */
+/** The keys to reconcile after an event of `object`. */
 export type MapFunction<T extends ApiObject = ApiObject> = (
   object: DeepReadonly<T>,
   lookup: Lookup,
@@ -28,8 +28,8 @@ type EventOf<T extends ApiObject, Type extends ObjectEvent['type']> = Extract<
 >
 
 /**
- * Which objects have to be reconciled, by type of event; an update has the object as it is (`object`) and as it was
- * (`old`). Events of a type without a function are ignored.
+ * The keys to reconcile, by type of event; an update has the new object (`object`) and the
+ * old one (`old`). Events of a type without a function are ignored.
  */
 export interface EventHandlers<T extends ApiObject = ApiObject> {
   create?(event: EventOf<T, 'create'>, lookup: Lookup): readonly ObjectKey[]
@@ -37,7 +37,7 @@ export interface EventHandlers<T extends ApiObject = ApiObject> {
   delete?(event: EventOf<T, 'delete'>, lookup: Lookup): readonly ObjectKey[]
 }
 
-/** The keys that `handlers` have for an event. */
+/** The keys that `handlers` return for an event. */
 export function keysOfEvent(
   handlers: EventHandlers,
   event: ObjectEvent,
@@ -55,9 +55,9 @@ export function keysOfEvent(
 
 /** What a custom source works with. */
 export interface SourceContext {
-  /** This object has to be reconciled. */
+  /** Requests a reconcile of this object. */
   send(key: ObjectKey, options?: { readonly priority?: number; readonly after?: number }): void
-  /** Everything that was there at the start has been sent: reconciles begin when every source has said so. */
+  /** The initial state has been sent: reconciles start when every source has called this. */
   ready(): void
   readonly lookup: Lookup
   readonly clock: Clock
@@ -67,34 +67,35 @@ export interface SourceContext {
 }
 
 /**
- * Finds events anywhere: a queue, a webhook, another system. Runs until the signal aborts. One that returns earlier has no
- * more events; one that throws is logged and called again, later and later (1 s doubling to 1 min).
+ * Gets events from anywhere: a queue, a webhook, another system. Runs until the signal aborts. One that returns earlier has no
+ * more events; one that throws is logged and restarted with back-off (1 s doubling to 1 min).
  */
 export type CustomSource = (context: SourceContext) => Promise<void>
 
-/** Events of one kind, and what they mean for a controller. */
+/** A kind that a controller watches, and how its events map to keys. */
 export interface KindSource {
   readonly role: 'for' | 'owns' | 'watches'
   readonly kind: Kind
   readonly map: MapFunction
-  /** In place of `map`. */
+  /** Instead of `map`. */
   readonly handlers?: EventHandlers
   readonly predicates: readonly Predicate[]
   /** Where its objects are. @default the operator's own cluster */
   readonly cluster?: string
-  /** Milliseconds for which events are gathered. @default 0 */
+  /** Milliseconds for which events are batched. @default 0 */
   readonly delay?: number
-  /** Watched only when a reconcile asks for it. @default false */
+  /** Watched only when a reconcile requests it. @default false */
   readonly lazy?: boolean
 }
 
-/** Events from outside the cluster. Whoever holds the channel sends the keys of what has to be looked at. */
+/** Events from outside the cluster. Send the keys of objects to reconcile. */
 export interface Channel {
   send(key: ObjectKey): void
-  /** For controllers. Returns the way to unsubscribe. */
+  /** For controllers. Returns the unsubscribe function. */
   subscribe(receiver: (key: ObjectKey) => void): () => void
 }
 
+/** Creates a {@link Channel}. */
 export function createChannel(): Channel {
   const receivers = new Set<(key: ObjectKey) => void>()
   return {
@@ -108,12 +109,13 @@ export function createChannel(): Channel {
   }
 }
 
-/** Looks at objects each so many milliseconds, whatever happens to them. */
+/** Reconciles objects periodically. */
 export interface TimerSource {
   readonly every: number
   readonly keys: (lookup: Lookup) => readonly ObjectKey[]
 }
 
+/** Which owner references count. */
 export interface OwnsOptions {
   /** Every owner of the right kind is reconciled, not only the one that is marked as controller. @default false */
   readonly everyOwner?: boolean

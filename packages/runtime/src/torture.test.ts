@@ -19,7 +19,7 @@ const runs = Number(process.env.TORTURE_RUNS ?? 100)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 const names = ['a', 'b', 'c']
 
-/** Keeps as many pods as a widget's size says, and says in its status how many there are. */
+/** Keeps as many pods as a widget's size, and their count in its status. */
 const sets = defineOperator('sets', operator => {
   operator.index(podKind, 'owner', pod => pod.metadata.ownerReferences?.map(({ name }) => name) ?? [])
   operator
@@ -48,8 +48,8 @@ const sets = defineOperator('sets', operator => {
 })
 
 /**
- * A bad hour. In a third of the seeds widgets only grow: then no pod may ever be one too many. In another third they
- * change as they like; in the last one the operator crashes as well.
+ * An hour of faults. In a third of the seeds widgets only grow: then there may never be a pod too many. In another third they
+ * change at random; in the last one the operator crashes as well.
  */
 async function torture(seed: number): Promise<void> {
   const dice = createSeededRandom(seed * 104_729)
@@ -118,7 +118,7 @@ async function torture(seed: number): Promise<void> {
   if (growing)
     assert.ok(
       !server.writes().some(write => write.startsWith('DELETE')),
-      `seed ${seed}: a pod too many was made`,
+      `seed ${seed}: a pod too many was created`,
     )
   if (!crashing) assert.deepEqual(server.missed, [], `seed ${seed}: something was deleted twice`)
   const before = server.calls.length
@@ -129,8 +129,8 @@ async function torture(seed: number): Promise<void> {
   )
 }
 
-describe(`an operator through a bad hour, ${runs} seeds`, () => {
-  it('ends where it should, makes nothing twice, and then rests', async () => {
+describe(`an operator through an hour of faults, ${runs} seeds`, () => {
+  it('reaches the desired state, creates nothing twice, and then stays idle', async () => {
     for (let seed = first; seed < first + runs; seed++) await torture(seed)
   })
 })
@@ -157,10 +157,10 @@ const { resolve, wrote } = writes
 const { add } = queue
 const { list } = Cache.prototype
 
-/** Mistakes somebody could make. Each has to be found by the suite above. */
+/** Planted mistakes. Each has to be found by the suite above. */
 const mistakes: Record<string, (use: () => Promise<void>) => Promise<void>> = {
   'forgets what it wrote': use => withMethod(writes, 'wrote', () => {}, use),
-  'believes its own writes for ever': use =>
+  'believes its own writes forever': use =>
     withMethod(
       writes,
       'resolve',
@@ -190,8 +190,8 @@ const mistakes: Record<string, (use: () => Promise<void>) => Promise<void>> = {
       },
       use,
     ),
-  'does not try again when it fails': use => withMethod(queue, 'addRateLimited', () => 0, use),
-  'hardly waits when it fails': use =>
+  'does not retry when it fails': use => withMethod(queue, 'addRateLimited', () => 0, use),
+  'hardly backs off when it fails': use =>
     withMethod(
       queue,
       'addRateLimited',
@@ -214,7 +214,7 @@ const mistakes: Record<string, (use: () => Promise<void>) => Promise<void>> = {
   'never finishes an item': use => withMethod(queue, 'done', () => {}, use),
 }
 
-describe('the suite above is red when', () => {
+describe('the suite above fails when', () => {
   for (const [name, plant] of Object.entries(mistakes)) {
     it(`an operator ${name}`, async () => {
       let found = false

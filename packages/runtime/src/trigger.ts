@@ -1,15 +1,16 @@
 import { type ApiObject, type DeepReadonly, formatKey, keyOf } from '@coxswain/apimachinery/meta'
 import { changedFields } from './internal/changed-fields.ts'
 
+/** What caused a reconcile. */
 export type TriggerType =
-  /** The object was there when the operator started. */
+  /** The object was in the initial list. */
   | 'Initial'
   | 'Added'
   | 'Updated'
   | 'Deleted'
-  /** Nothing happened: it is time to look again at everything. */
+  /** The periodic resync. */
   | 'Resync'
-  /** Something outside the cluster. */
+  /** A channel: something outside the cluster. */
   | 'Channel'
   /** A custom source sent the key. */
   | 'Generic'
@@ -19,20 +20,20 @@ export type TriggerType =
   /** The last reconcile failed. */
   | 'Retry'
 
-/** One reason to reconcile. */
+/** One cause of a reconcile. */
 export interface Trigger {
   readonly type: TriggerType
-  /** `Pod default/a`: what it happened to, when it is not only about time. */
+  /** `Pod default/a`: the object of the event, except for timers. */
   readonly object?: string
   readonly resourceVersion?: string
-  /** Which fields changed, as `spec.replicas: 1 -> 2`. Found when first asked for. */
+  /** Which fields changed, as `spec.replicas: 1 -> 2`. Computed on first access. */
   readonly changed?: readonly string[]
 }
 
 /** The most triggers that are remembered between two reconciles of one object. */
 const maxTriggers = 10
 
-/** A trigger about an object, which compares the two states only when somebody wants to know. */
+/** A trigger of an object's event, which compares the two states lazily. */
 export function objectTrigger(
   type: TriggerType,
   kind: string,
@@ -54,7 +55,7 @@ export function objectTrigger(
   })
 }
 
-/** Why each object is to be reconciled, collected until it is. */
+/** The triggers of each object, collected until it is reconciled. */
 export class TriggerLog {
   readonly #triggers = new Map<string, Trigger[]>()
 
@@ -66,7 +67,7 @@ export class TriggerLog {
     else triggers[maxTriggers - 1] = trigger
   }
 
-  /** What has come together since the last time. That time has passed is a reason only when there is no other. */
+  /** Takes the triggers since the last reconcile. Timers are included only when there are no others. */
   take(key: string): readonly Trigger[] {
     const triggers = this.#triggers.get(key) ?? []
     this.#triggers.delete(key)

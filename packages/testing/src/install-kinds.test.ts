@@ -89,7 +89,7 @@ describe('installing kinds', () => {
     await cluster.install(reconciling(One.v1))
     const patch = { spec: { names: { singular: 'thing' } } }
     await run(client.patch(CustomResourceDefinition, { name }, patch, { fieldManager: 'helm' }))
-    await assert.rejects(cluster.install(reconciling(One.v1)), isRefused(/managed by helm too/))
+    await assert.rejects(cluster.install(reconciling(One.v1)), isRefused(/also managed by helm/))
   })
 
   it('refuses to remove a version that objects may be stored in', async () => {

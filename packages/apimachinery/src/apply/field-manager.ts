@@ -94,6 +94,7 @@ export interface FieldManager {
   apply(request: ApplyRequest): PlainObject
 }
 
+/** Creates the field manager of one kind, for updates and server-side apply. */
 export function createFieldManager(options: FieldManagerOptions): FieldManager {
   const context = createContext(options)
   return {

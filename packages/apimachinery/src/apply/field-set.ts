@@ -24,6 +24,7 @@ export const emptyFieldSet: FieldSet = Object.freeze({})
 const self = '.'
 const leaf: FieldSet = emptyFieldSet
 
+/** Whether `set` has no fields. */
 export function isEmptySet(set: FieldSet): boolean {
   return !hasChildren(set)
 }
@@ -91,6 +92,7 @@ export function setAt(path: readonly PathElement[], below: FieldSet = leaf): Fie
   return set
 }
 
+/** Whether `set` contains the field at `path`. */
 export function hasPath(set: FieldSet, path: readonly PathElement[]): boolean {
   let node: FieldSet | undefined = set
   for (const element of path) {

@@ -74,6 +74,7 @@ export function removeStatusCondition(conditions: Condition[], type: string): bo
   return removed
 }
 
+/** The condition of this type. */
 export function findStatusCondition<T extends { readonly type: string }>(
   conditions: readonly T[] | undefined,
   type: string,
@@ -83,6 +84,7 @@ export function findStatusCondition<T extends { readonly type: string }>(
 
 type ReadCondition = { readonly type: string; readonly status: string }
 
+/** Whether a condition of this type exists and is `True`. */
 export function isStatusConditionTrue(
   conditions: readonly ReadCondition[] | undefined,
   type: string,
@@ -98,6 +100,7 @@ export function isStatusConditionFalse(
   return isStatusConditionPresentAndEqual(conditions, type, 'False')
 }
 
+/** Whether a condition of this type exists and has this status. */
 export function isStatusConditionPresentAndEqual(
   conditions: readonly ReadCondition[] | undefined,
   type: string,

@@ -1,3 +1,4 @@
+/** One expression of a label selector: a key, an operator and values. */
 export interface LabelSelectorRequirement {
   key: string
   operator: 'In' | 'NotIn' | 'Exists' | 'DoesNotExist'

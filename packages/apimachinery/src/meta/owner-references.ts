@@ -65,11 +65,13 @@ export function removeOwnerReference(owner: Owner, object: Owned): boolean {
   return true
 }
 
+/** Whether `owner` is among the owner references of `object`. */
 export function hasOwnerReference(owner: Owner, object: ReadOwned): boolean {
   const reference = newOwnerReference(owner)
   return (object.metadata.ownerReferences ?? []).some(candidate => isSameOwner(candidate, reference))
 }
 
+/** The owner reference that is marked as controller. */
 export function getControllerOf(object: ReadOwned): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(reference => reference.controller === true)
 }
@@ -80,6 +82,7 @@ export function isControlledBy(object: ReadOwned, owner: Owner): boolean {
   return uid !== undefined && getControllerOf(object)?.uid === uid
 }
 
+/** A new owner reference to `owner` that is marked as controller. */
 export function newControllerReference(owner: Owner, options: OwnerReferenceOptions = {}): OwnerReference {
   const { blockOwnerDeletion = true } = options
   return { ...newOwnerReference(owner), controller: true, blockOwnerDeletion }

@@ -41,6 +41,7 @@ export interface CompiledSchema {
 
 const compiled = new WeakMap<Schema, CompiledSchema>()
 
+/** Compiles a schema; the same schema is compiled once. */
 export function compileSchema(schema: Schema): CompiledSchema {
   let result = compiled.get(schema)
   if (result === undefined) {

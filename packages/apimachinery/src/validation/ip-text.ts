@@ -16,6 +16,7 @@ export interface CIDR {
   readonly strict: boolean
 }
 
+/** Parses an IP address; undefined when it is invalid. */
 export function parseIP(text: string): IPAddress | undefined {
   if (text.length > 64) return undefined
   return text.includes(':') ? parseIPv6(text) : parseIPv4(text)
@@ -66,6 +67,7 @@ function parseGroups(text: string, last: boolean): { bytes: number[]; strict: bo
   return { bytes, strict }
 }
 
+/** Parses a CIDR block; undefined when it is invalid. */
 export function parseCIDR(text: string): CIDR | undefined {
   const slash = text.indexOf('/')
   if (slash < 0) return undefined

@@ -67,10 +67,12 @@ function hasHostBits({ address: { bytes }, prefix }: CIDR): boolean {
   return maskIP(bytes, prefix).some((byte, index) => byte !== bytes[index])
 }
 
+/** Errors unless `value` is a CIDR block by the rules of fields that existed before strict validation. */
 export function isValidCIDRForLegacyField(path: Path, value: string, rules: LegacyIPRules): FieldError[] {
   return rules.validOld?.has(value) ? [] : checkCIDR(path, value, rules.strict).errors
 }
 
+/** Errors unless `value` is a CIDR block in canonical form. */
 export function isValidCIDR(path: Path, value: string): FieldError[] {
   const { cidr, errors } = checkCIDR(path, value, true)
   if (!cidr || errors.length > 0) return errors

@@ -24,6 +24,7 @@ export interface LabelSelectorRules {
   readonly allowInvalidLabelValue?: boolean
 }
 
+/** Validates a label selector. */
 export function validateLabelSelector(
   selector: DeepReadonly<LabelSelector> | undefined,
   path: Path,
@@ -66,6 +67,7 @@ function validateOperator(operator: string, values: readonly string[], path: Pat
 const maxReasonLength = 1024
 const maxMessageLength = 32 * 1024
 
+/** Validates the conditions of a status. */
 export function validateConditions(conditions: readonly Readonly<Condition>[], path: Path): FieldError[] {
   const seen = new Set<string>()
   return conditions.flatMap((condition, index) => {

@@ -54,6 +54,7 @@ export function isValidLabelValue(value: string): string[] {
   return errors
 }
 
+/** Messages unless `value` is a C identifier. */
 export function isCIdentifier(value: string): string[] {
   const first = letters | underscore
   if (isShaped(value, first, first | digit, first | digit)) return []
@@ -124,12 +125,14 @@ export function isValidPercent(percent: string): string[] {
   return [regexError(message, '[0-9]+%', '1%', '93%')]
 }
 
+/** Messages unless `value` is the name of an HTTP header. */
 export function isHTTPHeaderName(value: string): string[] {
   if (value !== '' && isEvery(value, alphanumeric | dash)) return []
   const message = "a valid HTTP header must consist of alphanumeric characters or '-'"
   return [regexError(message, '[-A-Za-z0-9]+', 'X-Header-Name')]
 }
 
+/** Messages unless `port` is from 1 to 65535. */
 export function isValidPortNum(port: number): string[] {
   return isInRange(port, 1, 65535)
 }
@@ -153,10 +156,12 @@ export function isInRange(value: number, min: number, max: number): string[] {
 
 const maxId = 2 ** 31 - 1
 
+/** Messages unless `uid` is in the range of user ids. */
 export function isValidUserID(uid: number): string[] {
   return isInRange(uid, 0, maxId)
 }
 
+/** Messages unless `gid` is in the range of group ids. */
 export function isValidGroupID(gid: number): string[] {
   return isInRange(gid, 0, maxId)
 }

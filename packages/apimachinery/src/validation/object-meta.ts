@@ -20,6 +20,7 @@ import { validateManagedFields } from './options.ts'
 /** Validates a name; `prefix` is true for a `generateName`, to which characters will be appended. */
 export type NameValidator = (name: string, prefix: boolean) => string[]
 
+/** The message for a change of a field that may not change. */
 export const fieldImmutableMessage: string = 'field is immutable'
 export const totalAnnotationSizeLimit: number = 256 * 1024
 
@@ -140,10 +141,12 @@ export function validateNonnegativeField(value: number | bigint, path: Path): Fi
   return value < 0 ? [invalid(path, value, 'must be greater than or equal to 0')] : []
 }
 
+/** Validates the key of a label. */
 export function validateLabelName(name: string, path: Path): FieldError[] {
   return isQualifiedName(name).map(message => invalid(path, name, message))
 }
 
+/** Validates the keys and values of labels. */
 export function validateLabels(labels: Readonly<Record<string, string>> = {}, path: Path): FieldError[] {
   return Object.entries(labels).flatMap(([key, value]) => [
     ...validateLabelName(key, path),
@@ -167,6 +170,7 @@ export function validateAnnotations(
   return errors
 }
 
+/** Validates the name of a finalizer. */
 export function validateFinalizerName(name: string, path: Path): FieldError[] {
   return isQualifiedName(name).map(message => invalid(path, name, message))
 }

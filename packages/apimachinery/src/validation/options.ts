@@ -8,6 +8,7 @@ import type { DeepReadonly, ManagedFieldsEntry } from '../meta/meta.ts'
 export const fieldManagerMaxLength = 128
 const maxSubresourceNameLength = 256
 
+/** Validates the name of a field manager. */
 export function validateFieldManager(fieldManager: string, path: Path): FieldError[] {
   const errors: FieldError[] = []
   if (utf8Length(fieldManager) > fieldManagerMaxLength) errors.push(tooLong(path, fieldManagerMaxLength))

@@ -22,13 +22,13 @@ export function isOldDefinition(value: unknown): value is Json {
 
 export interface ConvertedDefinition {
   readonly object: Json
-  /** What a reader should look at: guesses that were made, and what only they can decide. */
+  /** Notes for the user: guesses, and what only they can decide. */
   readonly notes: readonly string[]
 }
 
 /**
- * The v1 form of a v1beta1 CustomResourceDefinition. What was said once for all versions is said for each; fields that no
- * schema names are kept as before, unless `preserveUnknownFields` was false. The status, which is the server's, is left out.
+ * The v1 form of a v1beta1 CustomResourceDefinition. Fields for all versions are copied to each; fields that no
+ * schema specifies are preserved as before, unless `preserveUnknownFields` was false. The status is dropped.
  */
 export function convertDefinition(definition: Json): ConvertedDefinition {
   const notes: string[] = []
@@ -49,13 +49,13 @@ export function convertDefinition(definition: Json): ConvertedDefinition {
   const shared = { validation, subresources, additionalPrinterColumns }
   const listed = listOf(versions)
   const all = listed.length > 0 ? listed : [{ name: version ?? 'v1', served: true, storage: true }]
-  if (listed.length === 0 && version === undefined) notes.push('no version is named: v1 is assumed')
+  if (listed.length === 0 && version === undefined) notes.push('no version is specified: assuming v1')
   const name = String(objectOf(definition.metadata).name ?? '')
   const group = String(spec.group ?? '')
   const annotations = objectOf(objectOf(definition.metadata).annotations)
   if (/(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group) && !annotations['api-approved.kubernetes.io'])
     notes.push(
-      `the group ${group} belongs to Kubernetes: the annotation api-approved.kubernetes.io is needed, with a URL or a text that begins with "unapproved"`,
+      `the group ${group} is reserved for Kubernetes: add the annotation api-approved.kubernetes.io with a URL, or a text that starts with "unapproved"`,
     )
   const object = {
     ...rest,
@@ -110,7 +110,7 @@ interface SchemaOptions {
   readonly notes: string[]
 }
 
-/** A structural schema: every node has a type, and objects say whether they keep what they do not name. */
+/** A structural schema: every node has a type, and objects specify whether they preserve unknown fields. */
 function convertSchema(schema: unknown, place: string, options: SchemaOptions): Json {
   if (!isObject(schema) || Object.keys(schema).length === 0) return { type: 'object', [preserve]: true }
   return structural(schema, place, { ...options, root: true })
@@ -123,7 +123,7 @@ function structural(schema: Json, place: string, options: SchemaOptions & { read
   if (isObject(properties)) {
     made.properties = Object.fromEntries(
       Object.entries(properties).map(([name, property]) => {
-        // What every object has: apiVersion, kind and metadata are checked by the server.
+        // The server validates apiVersion, kind and metadata.
         const isMeta = root && (name === 'metadata' || name === 'apiVersion' || name === 'kind')
         return [name, isMeta ? property : structural(objectOf(property), `${place}.${name}`, inner)]
       }),
@@ -137,7 +137,7 @@ function structural(schema: Json, place: string, options: SchemaOptions & { read
     if (guess) made.type = guess
     else {
       made[preserve] = true
-      inner.notes.push(`${place} has no type: any value is taken`)
+      inner.notes.push(`${place} has no type: any value is accepted`)
     }
   }
   const isOpen = made.type === 'object' && additionalProperties === undefined

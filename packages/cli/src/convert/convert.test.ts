@@ -30,7 +30,7 @@ function convert(spec: Record<string, unknown>) {
 const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
 describe('convertDefinition', () => {
-  it('gives every version what was said for all of them', () => {
+  it('copies fields for all versions to every version', () => {
     const { apiVersion, versions, spec } = convert({
       scope: 'Cluster',
       versions: [
@@ -67,7 +67,7 @@ describe('convertDefinition', () => {
     assert.equal(spec.scope, 'Cluster')
   })
 
-  it('makes a version of the one that is named, and takes anything where there is no schema', () => {
+  it('makes a list of a single version, and accepts anything without a schema', () => {
     const { versions, spec } = convert({ version: 'v1alpha1' })
     assert.deepEqual(versions, [
       { name: 'v1alpha1', served: true, storage: true, schema: { openAPIV3Schema: open } },
@@ -75,7 +75,7 @@ describe('convertDefinition', () => {
     assert.equal(spec.scope, 'Namespaced')
   })
 
-  it('keeps fields that the schema does not name, as v1beta1 did', () => {
+  it('preserves unknown fields, as v1beta1 did', () => {
     const validation = {
       openAPIV3Schema: { properties: { spec: { properties: { n: { type: 'integer' } } } } },
     }
@@ -86,7 +86,7 @@ describe('convertDefinition', () => {
     })
   })
 
-  it('guesses types that a structural schema needs, and says where it cannot', () => {
+  it('infers types that a structural schema needs, and reports where it cannot', () => {
     const validation = {
       openAPIV3Schema: {
         properties: { spec: { properties: { list: { items: { type: 'string' } }, any: {} } } },
@@ -97,7 +97,7 @@ describe('convertDefinition', () => {
       list: { type: 'array', items: { type: 'string' } },
       any: { 'x-kubernetes-preserve-unknown-fields': true },
     })
-    assert.deepEqual(notes, ['foos.example.com: v1: schema.spec.any has no type: any value is taken'])
+    assert.deepEqual(notes, ['foos.example.com: v1: schema.spec.any has no type: any value is accepted'])
   })
 
   it('moves the webhook of a conversion', () => {
@@ -111,7 +111,7 @@ describe('convertDefinition', () => {
     })
   })
 
-  it('says that groups of Kubernetes need an approval', () => {
+  it('reports that groups of Kubernetes need an approval', () => {
     const { notes } = convert({ group: 'samplecrd.k8s.io', version: 'v1' })
     assert.match(notes[0] ?? '', /api-approved\.kubernetes\.io/)
   })
@@ -120,7 +120,7 @@ describe('convertDefinition', () => {
 describe('convertText', () => {
   const other = '# kept\napiVersion: v1\nkind:   ConfigMap\nmetadata: {name: "x"}\n'
 
-  it('leaves other documents as they are, to the letter', () => {
+  it('leaves other documents unchanged, byte for byte', () => {
     const text = `${other}---\n${other}`
     assert.deepEqual(convertText(text), { text, notes: [] })
     const v1 = head.replace('v1beta1', 'v1')
@@ -131,7 +131,7 @@ describe('convertText', () => {
     assert.equal(readYamlDocuments(mixed).length, 3)
   })
 
-  it('keeps comments at their keys, and those that lost theirs at the head', () => {
+  it('keeps comments at their keys, and moves those whose key was removed to the top', () => {
     const source = `# head
 ${head}spec:
   # the group
@@ -196,7 +196,7 @@ spec:
 })
 
 describe('coxswain convert', () => {
-  it('writes to standard output what it reads, from standard input too', () => {
+  it('converts files and standard input to standard output', () => {
     const run = (...args: string[]) =>
       spawnSync(process.execPath, [command, 'convert', ...args], {
         input: `${head}spec: {version: v1}\n`,

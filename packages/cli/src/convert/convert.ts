@@ -4,7 +4,7 @@ import { CommandError, explainSystemError } from '../exit.ts'
 import { convertDefinition, isOldDefinition } from './convert-definition.ts'
 import { collectComments, putComments } from './yaml-comments.ts'
 
-/** Writes the documents of the files to standard output, old definitions as v1, and notes about them to standard error. */
+/** Writes the documents of the files to standard output, v1beta1 CRDs as v1, and notes about them to standard error. */
 export function runConvert(files: readonly string[]): void {
   const texts = files.map(readSource)
   const results = texts.map(({ file, text }) => convertFile(file, text))
@@ -33,7 +33,7 @@ function convertFile(
   }
 }
 
-/** Everything but v1beta1 definitions stays as it is, to the letter. */
+/** Everything but v1beta1 CRDs stays unchanged, byte for byte. */
 export function convertText(text: string): { readonly text: string; readonly notes: readonly string[] } {
   const notes: string[] = []
   const parts = text.split(/^(---(?:[ \t].*)?(?:\r?\n|$))/m)
@@ -50,7 +50,7 @@ export function convertText(text: string): { readonly text: string; readonly not
   return { text: converted.join(''), notes }
 }
 
-/** What is wrong is told with its line in the file, of which so many stand before the document. */
+/** `linesBefore` lines precede the document in the file: errors report the line in the file. */
 function convertDocument(
   source: string,
   linesBefore: number,
@@ -72,7 +72,7 @@ function convertDocument(
   return { text: isList ? written : putComments(written, collectComments(source), movePath), notes }
 }
 
-/** Where v1 has what v1beta1 had elsewhere; what was said once is told at the first version. */
+/** The v1 path of a v1beta1 path; fields for all versions map to the first version. */
 export function movePath(path: string): string {
   return path
     .replace(/^spec\.validation(?=$|\.)/, 'spec.versions[0].schema')

@@ -8,10 +8,10 @@ export interface Comments {
 }
 
 interface Line {
-  /** Of the innermost key that the line holds; undefined for blank lines, comments and what continues a value. */
+  /** The path of the innermost key on the line; undefined for blank lines, comments and continued values. */
   readonly path: string | undefined
   readonly text: string
-  /** Part of a text of several lines, where nothing is a comment. */
+  /** Part of a block scalar, where nothing is a comment. */
   readonly isText?: boolean
 }
 
@@ -69,7 +69,7 @@ function parentOf(
   return levels.findLast(level => level.indent <= column)?.path ?? ''
 }
 
-/** A comment at the end of a line; quotes make it hard to be sure, so lines with quotes around the mark have none. */
+/** A comment at the end of a line; lines with quotes around the # are ambiguous and have none. */
 function trailing(text: string): string {
   const found = /\s(#[^'"]*)$/.exec(text)
   return found?.[1] ?? ''
@@ -96,8 +96,8 @@ export function collectComments(document: string): Comments {
 }
 
 /**
- * Puts comments back into a document that was written anew. `move` tells the new path of an old one. Those whose key is
- * gone stand at the head.
+ * Puts comments back into a document that was rewritten. `move` maps an old path to the new one. Those whose key was
+ * removed go to the top.
  */
 export function putComments(document: string, comments: Comments, move: (path: string) => string): string {
   const wanted = new Map([...comments.at].map(([path, comment]) => [move(path), comment]))

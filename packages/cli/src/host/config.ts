@@ -1,9 +1,9 @@
 /**
- * What `coxswain.config.ts` says: the flags of `coxswain run` in camel case. A flag is stronger, then its environment
- * variable, then this file, then the default.
+ * The configuration in `coxswain.config.ts`: the flags of `coxswain run` in camel case. Flags take precedence, then environment
+ * variables, then this file, then the defaults.
  */
 export interface RunConfig {
-  /** Files whose default export is an operator, seen from the configuration file; used when the command line names none. */
+  /** Files whose default export is an operator, relative to the configuration file; used when the command line names none. */
   readonly operators?: readonly string[]
   readonly kubeconfig?: string
   readonly context?: string
@@ -23,20 +23,20 @@ export interface RunConfig {
   readonly leaderElectionRetryPeriod?: string
   /** @default true */
   readonly leaderElectionReleaseOnCancel?: boolean
-  /** `:8443`, or `0` for none. @default '0' */
+  /** `:8443`, or `0` to disable it. @default '0' */
   readonly metricsBindAddress?: string
-  /** Over TLS, and only to users who may `get` /metrics. @default true */
+  /** Serve over TLS, and only to users who may `get` /metrics. @default true */
   readonly metricsSecure?: boolean
   readonly metricsCertPath?: string
   readonly metricsCertName?: string
   readonly metricsCertKey?: string
-  /** `:8081`, or `0` for none. @default '0' */
+  /** `:8081`, or `0` to disable it. @default '0' */
   readonly healthProbeBindAddress?: string
   /** @default '0' */
   readonly pprofBindAddress?: string
   /** @default all */
   readonly namespaces?: readonly string[]
-  /** How many objects a controller reconciles at once, by its name. */
+  /** How many objects a controller reconciles concurrently, by controller name. */
   readonly concurrency?: Readonly<Record<string, number>>
   readonly webhookPort?: number
   /** `namespace/name`. */
@@ -52,7 +52,7 @@ export interface RunConfig {
   readonly kubeApiBurst?: number
 }
 
-/** The configuration of `coxswain run`, with its types checked: the default export of `coxswain.config.ts`. */
+/** A type-checked configuration of `coxswain run`: the default export of `coxswain.config.ts`. */
 export function defineConfig(config: RunConfig): RunConfig {
   return config
 }

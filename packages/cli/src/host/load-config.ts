@@ -35,7 +35,7 @@ export async function loadConfig(named: string | undefined): Promise<LoadedConfi
   const { default: config } = module
   if (typeof config !== 'object' || config === null || Array.isArray(config))
     throw new CommandError(
-      `${file}: its default export is no configuration; export default defineConfig({ ... })`,
+      `${file}: the default export is not a configuration; use export default defineConfig({ ... })`,
       {
         exitCode: 2,
       },
@@ -43,7 +43,7 @@ export async function loadConfig(named: string | undefined): Promise<LoadedConfi
   return { file, config }
 }
 
-/** Gives the options that neither the command line nor the environment names what the file says. */
+/** Sets the options that neither the command line nor the environment sets from the file. */
 export function applyConfig(
   command: Command,
   settings: readonly Setting[],
@@ -53,18 +53,18 @@ export function applyConfig(
   for (const [property, value] of Object.entries(config)) {
     if (value === undefined || property === 'operators') continue
     const setting = known.get(property)
-    if (!setting) throw new CommandError(`${file}: ${property}: there is no such setting`, { exitCode: 2 })
+    if (!setting) throw new CommandError(`${file}: unknown setting ${property}`, { exitCode: 2 })
     const read = readSetting(setting, value, file)
     const source = command.getOptionValueSource(property)
     if (source !== 'cli' && source !== 'env') command.setOptionValueWithSource(property, read, 'config')
   }
 }
 
-/** The operators that the file names, seen from the file. */
+/** The operators in the file, relative to the file. */
 export function operatorsOf({ file, config }: LoadedConfig): string[] {
   const { operators = [] } = config
   if (!Array.isArray(operators) || operators.some(each => typeof each !== 'string' || each === ''))
-    throw new CommandError(`${file}: operators: a list of files is needed`, { exitCode: 2 })
+    throw new CommandError(`${file}: operators must be a list of files`, { exitCode: 2 })
   return operators.map(each => (isAbsolute(each) ? each : join(dirname(file), each)))
 }
 
@@ -79,7 +79,7 @@ function readSetting(setting: Setting, value: unknown, file: string): unknown {
   }
 }
 
-/** A value of the file as a flag would say it. */
+/** A value of the file in the format of its flag. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join(',')
   if (typeof value === 'object' && value !== null)

@@ -1,23 +1,23 @@
 import { isIP } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 
-/** What flags, environment variables and the configuration file say, each from its text. */
+/** Parsers of the values of flags, environment variables and the configuration file. */
 
 export function readBoolean(text: string): boolean {
   if (/^(1|t|true)$/i.test(text)) return true
   if (/^(0|f|false)$/i.test(text)) return false
-  throw new InvalidArgumentError('it is either true or false.')
+  throw new InvalidArgumentError('must be true or false.')
 }
 
 export function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('a port is a number from 0 to 65535.')
+  throw new InvalidArgumentError('must be a port from 0 to 65535.')
 }
 
-/** Checked here, read where it is used: `--help` need not load what reads it. */
+/** Validated here, parsed where it is used: `--help` does not load the parser. */
 export function readDuration(text: string): string {
   if (/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return text
-  throw new InvalidArgumentError('it has to be a duration such as 15s or 1m30s.')
+  throw new InvalidArgumentError('must be a duration such as 15s or 1m30s.')
 }
 
 /** `0`, `:8443`, `127.0.0.1:8443`, `[::1]:8443`. */
@@ -26,13 +26,13 @@ export function readBindAddress(text: string): string {
   const isHost =
     host === '' || /^[\w.-]+$/.test(host) || (/^\[.*\]$/.test(host) && isIP(host.slice(1, -1)) === 6)
   if (text === '0' || (port !== '' && isHost && Number(port) <= 65_535)) return text
-  throw new InvalidArgumentError('it has to be an address such as :8443 or 127.0.0.1:8443, or 0 for none.')
+  throw new InvalidArgumentError('must be an address such as :8443 or 127.0.0.1:8443, or 0 to disable it.')
 }
 
 export function readNumber(text: string): number {
   const value = Number(text)
   if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= 1e6) return value
-  throw new InvalidArgumentError('it has to be a number above 0.')
+  throw new InvalidArgumentError('must be a number greater than 0.')
 }
 
 export function readNames(text: string, before: readonly string[] = []): string[] {
@@ -41,7 +41,7 @@ export function readNames(text: string, before: readonly string[] = []): string[
     .map(name => name.trim())
     .filter(name => name !== '')
   if (names.length > 0) return [...before, ...names]
-  throw new InvalidArgumentError('at least one name is needed.')
+  throw new InvalidArgumentError('must have at least one name.')
 }
 
 const mostWorkers = 10_000
@@ -54,14 +54,14 @@ export function readConcurrency(
   const read = text.split(',').map((pair): [string, number] => {
     const [, name = '', count = ''] = /^\s*([^=\s]+)=(\d+)\s*$/.exec(pair) ?? []
     if (name !== '' && Number(count) > 0 && Number(count) <= mostWorkers) return [name, Number(count)]
-    throw new InvalidArgumentError(`it has to be CONTROLLER=N, with N from 1 to ${mostWorkers}.`)
+    throw new InvalidArgumentError(`must be CONTROLLER=N, with N from 1 to ${mostWorkers}.`)
   })
   return { ...before, ...Object.fromEntries(read) }
 }
 
 export function readService(text: string): string {
   if (/^[^/]+\/[^/]+$/.test(text)) return text
-  throw new InvalidArgumentError('a Service is named NAMESPACE/NAME.')
+  throw new InvalidArgumentError('must be NAMESPACE/NAME.')
 }
 
 export function readOneOf<T extends string>(choices: readonly T[]): (text: string) => T {
@@ -72,8 +72,8 @@ export function readOneOf<T extends string>(choices: readonly T[]): (text: strin
   }
 }
 
-/** What is not empty. */
+/** A text that is not empty. */
 export function readText(text: string): string {
   if (text.trim() !== '') return text
-  throw new InvalidArgumentError('it must not be empty.')
+  throw new InvalidArgumentError('must not be empty.')
 }

@@ -12,7 +12,7 @@ import { createDebugHandler, type EndpointTls, parseBindAddress, serveEndpoint }
 import { getHeader, type Handler, isTransportError } from '@coxswain/wire'
 import { CommandError, explainSystemError } from '../exit.ts'
 
-/** The flags that say where metrics, probes and profiles are served. */
+/** The flags of the metrics, health and pprof servers. */
 export interface EndpointFlags {
   readonly metricsBindAddress: string
   readonly metricsSecure: boolean
@@ -25,14 +25,14 @@ export interface EndpointFlags {
 
 export interface EndpointSurroundings {
   readonly manager: Manager
-  /** Asks the API server who may read metrics and profiles. */
+  /** Authorizes readers of metrics and profiles through the API server. */
   readonly client: Client
   readonly env: Env
   readonly reconciles: RecentReconciles
   readonly logLevel: LogThreshold
 }
 
-/** Serves what the flags ask for. Resolves when the ports are bound. */
+/** Serves the enabled endpoints. Resolves when the ports are bound. */
 export async function serveEndpoints(
   flags: EndpointFlags,
   { manager, client, env, reconciles, logLevel }: EndpointSurroundings,
@@ -80,7 +80,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Who asks for another host was sent here by a web page under that name. */
+/** Rejects other Host headers: those requests come from a web page (DNS rebinding). */
 function fromLoopback(handler: Handler): Handler {
   return async request => {
     const host = (getHeader(request.headers, 'host') ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '')

@@ -7,7 +7,7 @@ import { addSettings, completeBooleans, propertyOf, runSettings, variableOf } fr
 
 const file = '/project/coxswain.config.ts'
 
-/** What `coxswain run` understands of flags, environment and configuration file. */
+/** The options of `coxswain run` from flags, environment and configuration file. */
 function resolve(words: readonly string[], config: RunConfig = {}, variables: Record<string, string> = {}) {
   const command = addSettings(new Command('run'), runSettings)
     .argument('[file...]')
@@ -37,7 +37,7 @@ describe('the settings of an operator host', () => {
     })
   })
 
-  it('take booleans as Go does: bare, or with =', () => {
+  it('accept booleans as Go does: bare, or with =', () => {
     const options = resolve(['--leader-elect', 'operator.ts', '--metrics-secure=false'])
     assert.partialDeepStrictEqual(options, {
       leaderElect: true,
@@ -47,7 +47,7 @@ describe('the settings of an operator host', () => {
     assert.partialDeepStrictEqual(resolve([], {}, { COXSWAIN_LEADER_ELECT: 'true' }), { leaderElect: true })
   })
 
-  it('read lists and maps alike wherever they stand', () => {
+  it('parse lists and maps alike from every source', () => {
     const expected = { namespaces: ['a', 'b'], concurrency: { x: 2, y: 3 } }
     assert.partialDeepStrictEqual(
       resolve(['--namespaces', 'a,b', '--concurrency', 'x=2', '--concurrency', 'y=3']),
@@ -60,7 +60,7 @@ describe('the settings of an operator host', () => {
     )
   })
 
-  it('see paths of the file from its folder', () => {
+  it('resolve paths in the file relative to its directory', () => {
     assert.partialDeepStrictEqual(resolve([], { webhookCertPath: 'certs' }), {
       webhookCertPath: '/project/certs',
     })
@@ -70,7 +70,7 @@ describe('the settings of an operator host', () => {
     ])
   })
 
-  it('name the flag, the variable or the place in the file that is wrong', () => {
+  it('report the flag, the variable or the setting in the file that is invalid', () => {
     const bad: [string, string][] = [
       ['leader-election-lease-duration', '15'],
       ['metrics-bind-address', '8443'],
@@ -92,6 +92,6 @@ describe('the settings of an operator host', () => {
         new RegExp(`^CommandError: ${file}: ${property}: `),
       )
     }
-    assert.throws(() => resolve([], { nothing: 1 } as RunConfig), /nothing: there is no such setting/)
+    assert.throws(() => resolve([], { nothing: 1 } as RunConfig), /unknown setting nothing/)
   })
 })

@@ -13,13 +13,13 @@ import {
   readText,
 } from './parsers.ts'
 
-/** What can be said with a flag, an environment variable and the configuration file. */
+/** A setting with a flag, an environment variable and a property of the configuration file. */
 export interface Setting {
   readonly flag: string
-  /** What stands for the value in the help; `[bool]` may be left out. */
+  /** The placeholder of the value in the help; `[bool]` may be omitted. */
   readonly value: string
   readonly what: string
-  /** `before` is what the same flag said already. */
+  /** `before` is the value of earlier occurrences of the flag. */
   readonly read: (text: string, before?: never) => unknown
   readonly default?: string | boolean
 }
@@ -46,16 +46,16 @@ const logFormat: Setting = setting(
   { value: '<format>', read: readOneOf(['text', 'json']) },
 )
 
-/** The cluster and the user, and whether to install what the operators define. */
+/** The cluster and the user, and whether to install the operators' CRDs. */
 const connection: readonly Setting[] = [
   file('kubeconfig', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)', '<file>'),
   text('context', 'the context to use'),
   yesOrNo('install', 'apply the CustomResourceDefinitions of the operators first', 'false'),
-  setting('kube-api-qps', 'requests a second to the API server, in the long run (default: no limit)', {
+  setting('kube-api-qps', 'sustained requests per second to the API server (default: no limit)', {
     value: '<n>',
     read: readNumber,
   }),
-  setting('kube-api-burst', 'requests at once after a quiet time (default: twice --kube-api-qps)', {
+  setting('kube-api-burst', 'burst of requests to the API server (default: twice --kube-api-qps)', {
     value: '<n>',
     read: readNumber,
   }),
@@ -66,12 +66,16 @@ const leaderElection: readonly Setting[] = [
   text('leader-election-id', 'the name of the Lease (default: the names of the operators)'),
   text(
     'leader-election-namespace',
-    "its namespace (default: the Pod's, or that of the kubeconfig's context)",
+    "the namespace of the Lease (default: the Pod's, or that of the kubeconfig's context)",
   ),
-  duration('leader-election-lease-duration', 'how long others wait for a leader that is silent', '15s'),
+  duration(
+    'leader-election-lease-duration',
+    'how long candidates wait after the last renewal before they take over',
+    '15s',
+  ),
   duration('leader-election-renew-deadline', 'how long the leader tries to renew before it stops', '10s'),
-  duration('leader-election-retry-period', 'how long to wait between tries', '2s'),
-  yesOrNo('leader-election-release-on-cancel', 'give the lease up when stopped', 'true'),
+  duration('leader-election-retry-period', 'how long to wait between attempts', '2s'),
+  yesOrNo('leader-election-release-on-cancel', 'release the lease when stopped', 'true'),
 ]
 
 const tracing: Setting = file(
@@ -86,35 +90,38 @@ const hosting: readonly Setting[] = [
     value: '<list>',
     read: readNames,
   }),
-  setting('concurrency', 'how many objects a controller reconciles at once; may be repeated', {
+  setting('concurrency', 'how many objects a controller reconciles concurrently; may be repeated', {
     value: '<controller=n>',
     read: readConcurrency,
   }),
-  address('metrics-bind-address', 'where /metrics is served, such as :8443; 0 is nowhere'),
-  yesOrNo('metrics-secure', 'serve metrics over TLS, to users who may get /metrics', 'true'),
+  address('metrics-bind-address', 'address that serves /metrics, such as :8443; 0 disables it'),
+  yesOrNo('metrics-secure', 'serve metrics over TLS, only to users who may get /metrics', 'true'),
   file(
     'metrics-cert-path',
-    'folder with the certificate of the metrics server (default: self-signed)',
+    'directory with the certificate of the metrics server (default: self-signed)',
     '<dir>',
   ),
   text('metrics-cert-name', 'file name of that certificate', 'tls.crt'),
   text('metrics-cert-key', 'file name of its key', 'tls.key'),
-  address('health-probe-bind-address', 'where /healthz and /readyz are served, such as :8081; 0 is nowhere'),
+  address(
+    'health-probe-bind-address',
+    'address that serves /healthz and /readyz, such as :8081; 0 disables it',
+  ),
   address(
     'pprof-bind-address',
-    'where /debug is served: profiles, heap, reconciles, log level; over TLS to authorized users unless on loopback; 0 is nowhere',
+    'address that serves /debug: profiles, heap, reconciles, log level; over TLS to authorized users unless on loopback; 0 disables it',
   ),
-  setting('webhook-port', 'port of the webhooks (default: a free one; 9443 with --webhook-service)', {
+  setting('webhook-port', 'port of the webhook server (default: a free one; 9443 with --webhook-service)', {
     value: '<n>',
     read: readPort,
   }),
-  setting('webhook-service', 'the Service that leads to the webhooks, in a Pod', {
+  setting('webhook-service', 'the Service of the webhook server, when run in a Pod', {
     value: '<namespace/name>',
     read: readService,
   }),
   file(
     'webhook-cert-path',
-    'folder with the certificate of the webhooks, when it is made elsewhere',
+    'directory with the certificate of the webhook server, when it is managed elsewhere',
     '<dir>',
   ),
   text('webhook-cert-name', 'file name of that certificate', 'tls.crt'),
@@ -127,7 +134,7 @@ const logLevel: Setting = setting('log-level', 'debug, info, warn or error', {
   default: 'info',
 })
 
-/** Those of `coxswain run`. */
+/** The settings of `coxswain run`. */
 export const runSettings: readonly Setting[] = [
   ...connection,
   ...leaderElection,
@@ -168,7 +175,7 @@ export function addSettings(command: Command, settings: readonly Setting[]): Com
   return command
 }
 
-/** As in Go, a boolean takes its value only after `=`: what follows a bare one is something else. */
+/** As in Go, a boolean flag takes its value only after `=`: the next argument is not its value. */
 export function completeBooleans(argv: readonly string[]): string[] {
   const bare = new Set(runSettings.filter(({ value }) => value === '[bool]').map(({ flag }) => `--${flag}`))
   const end = argv.includes('--') ? argv.indexOf('--') : argv.length

@@ -3,7 +3,7 @@ import { CommandError, explainSystemError } from '../exit.ts'
 const remedy =
   'start a server with coxswain up and export the KUBECONFIG that it prints, or name a file with --kubeconfig'
 
-/** Why no server was found by a kubeconfig, and what to do. `file` is the one that an option names. */
+/** Why a kubeconfig cannot be used, and what to do. `file` is the value of the option. */
 export function explainKubeconfigError(error: unknown, file: string | undefined): CommandError {
   const { message, cause } = error as Error
   const isSystemError = cause instanceof Error && 'code' in cause && 'syscall' in cause

@@ -32,10 +32,10 @@ export interface KubeconfigCommandOptions {
 type SigningRequest = KindOf<typeof CertificateSigningRequest>
 
 const signerName = 'kubernetes.io/kube-apiserver-client'
-/** How long the signer is waited for, in milliseconds. */
+/** How long to wait for the signer, in milliseconds. */
 const patience = 30_000
 
-/** Has a certificate signed for a key that never leaves this process but in the kubeconfig it writes. */
+/** Issues a certificate for a new key, which leaves this process only in the kubeconfig. */
 export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<void> {
   const { user, group: organizations = [], context, output } = options
   const env = createRealEnv()
@@ -75,9 +75,10 @@ export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<
   }
 }
 
-/** A kubeconfig may have the only copy of somebody's key. */
+/** Never overwrites: a kubeconfig may have the only copy of a user's key. */
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new CommandError(`--output ${file}: exists; name another file, or remove it`)
+  if (existsSync(file))
+    throw new CommandError(`--output ${file}: already exists; choose another file, or remove it`)
 }
 
 async function write(file: string, config: Parameters<typeof writeKubeconfig>[1]): Promise<void> {
@@ -89,7 +90,7 @@ async function write(file: string, config: Parameters<typeof writeKubeconfig>[1]
   }
 }
 
-/** Asks, approves and waits. What was asked is removed again, whatever came of it. */
+/** Creates the request, approves it and waits. The request is deleted again in any case. */
 async function issue(
   client: Client,
   env: Env,
@@ -116,14 +117,14 @@ async function issue(
       if (!isClientError(error, 'WaitTimeout')) throw error
       const seconds = patience / 1000
       throw new CommandError(
-        `nobody has signed the request in ${seconds} s; does certificatesigningrequest-signing-controller run?`,
+        `the request was not signed within ${seconds} s; is certificatesigningrequest-signing-controller running?`,
         { cause: error },
       )
     })
     const { certificate, conditions = [] } = signed?.status ?? {}
     if (certificate) return Buffer.from(certificate, 'base64').toString('utf8')
     const reason = conditions.find(({ type }) => type === 'Failed' || type === 'Denied')?.message
-    throw new CommandError(`the request was not signed: ${reason ?? 'it is gone'}`)
+    throw new CommandError(`the request was not signed: ${reason ?? 'it was deleted'}`)
   } finally {
     await client.delete(CertificateSigningRequest, key)
   }
@@ -141,7 +142,7 @@ async function approve(client: Client, request: SigningRequest, user: string): P
     .update({ ...request, status: { conditions: [condition] } })
 }
 
-/** Signed, refused, or gone. */
+/** Signed, denied, or deleted. */
 function isSettled(request: SigningRequest | undefined): boolean {
   if (!request) return true
   const { certificate, conditions = [] } = request.status ?? {}

@@ -68,7 +68,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Where a server listens that got a free port. */
+/** The URL of a server that got a free port. */
 async function urlOf(running: Running, flag: string): Promise<string> {
   const [, url = ''] = await running.prints(new RegExp(`"what":"${flag}","url":"([^"]+)"`))
   return url
@@ -103,7 +103,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 }
 
 describe('the endpoints of coxswain run', () => {
-  it('show metrics to users who may read them, health without a token, and what the process does on loopback', async () => {
+  it('serve metrics to authorized users, health without a token, and debug information on loopback', async () => {
     await using cluster = await launch('--storage', 'memory')
     const { client } = cluster
     await using run = cluster.run(
@@ -123,7 +123,11 @@ describe('the endpoints of coxswain run', () => {
       status: 403,
       text: 'Authorization denied for user system:serviceaccount:default:visitor\n',
     })
-    assert.equal((await ask(`${metrics}/own`, prometheus)).status, 403, 'own paths need rights of their own')
+    assert.equal(
+      (await ask(`${metrics}/own`, prometheus)).status,
+      403,
+      'own paths need their own permissions',
+    )
     const scraped = await ask(`${metrics}/metrics`, prometheus)
     assert.equal(scraped.status, 200)
     const families = parsePrometheus(scraped.text)
@@ -226,7 +230,7 @@ describe('the endpoints of coxswain run', () => {
     taken.close()
   })
 
-  it('serve beside the server with coxswain up --operator', async () => {
+  it('are served with coxswain up --operator', async () => {
     const port = await freePort()
     await using cluster = await launch(
       ...['--storage', 'memory', '--controllers', 'none', '--metrics-bind-address', `127.0.0.1:${port}`],

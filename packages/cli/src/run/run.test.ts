@@ -21,7 +21,7 @@ export default defineOperator('widgets', operator => {
 `
 
 describe('coxswain up', () => {
-  it('says that it is ready when a Pod can be created and scheduled, not before', async () => {
+  it('reports ready only when a Pod can be created and scheduled', async () => {
     await using cluster = await launch('--storage', 'memory')
     const { client } = cluster
     const namespace = 'default'
@@ -37,7 +37,7 @@ describe('coxswain up', () => {
 })
 
 describe('coxswain run', () => {
-  it('says which definitions are missing and how to install them, then what it did to them', async () => {
+  it('reports missing CRDs and how to install them, then what it did to them', async () => {
     await using cluster = await launch('--storage', 'memory')
     const file = cluster.file('operator.mjs', operatorWith('size'))
     {
@@ -62,14 +62,14 @@ describe('coxswain run', () => {
     {
       await using run = cluster.run(file)
       await run.prints(
-        /not as this operator defines it: customresourcedefinition widgets\.example\.com; to update it, run: coxswain run --install/,
+        /differs from the definition of this operator: customresourcedefinition widgets\.example\.com; to update it, run: coxswain run --install/,
       )
       assert.equal(await run.stop(), 0)
     }
     const other = operatorWith('size').replace('versions', "scope: 'Cluster', versions")
     await using refused = cluster.run('--install', cluster.file('other.mjs', other))
     await refused.prints(
-      /^coxswain: customresourcedefinition widgets\.example\.com is not updated: its scope would change/m,
+      /^coxswain: customresourcedefinition widgets\.example\.com was not updated: its scope would change/m,
     )
     assert.doesNotMatch(refused.output().stderr, /\n {4}at /)
   })
@@ -105,12 +105,12 @@ describe('coxswain run', () => {
     const secondUrl = await until(url => url !== firstUrl)
     assert.ok(secondUrl)
     assert.equal(await second.stop(), 0)
-    assert.equal(await urlOf(), firstUrl, 'it leads to the one that still runs')
+    assert.equal(await urlOf(), firstUrl, 'it points to the one that still runs')
     assert.equal(await first.stop(), 0)
-    assert.equal(await urlOf(), undefined, 'the last one takes it away')
+    assert.equal(await urlOf(), undefined, 'the last one removes it')
   })
 
-  it('says once that the server went away and once that it is back', async () => {
+  it('logs once that the server is unreachable and once that it is back', async () => {
     await using cluster = await launch()
     await using run = cluster.run('--install', cluster.file('operator.mjs', operatorWith('size')))
     await run.prints(/ created\n/)
@@ -172,7 +172,7 @@ describe('coxswain.config.ts', () => {
 })
 
 describe('coxswain run --watch', () => {
-  it('runs the operator again when a file it imports is saved, and waits when it cannot be loaded', async () => {
+  it('restarts the operator when a file that it imports is saved, and waits when it cannot be loaded', async () => {
     await using cluster = await launch('--storage', 'memory')
     const write = (text: string) => cluster.file('text.mjs', `export const text = '${text}'\n`)
     write('one')
@@ -183,13 +183,13 @@ describe('coxswain run --watch', () => {
       import { text } from './text.mjs'
       export default defineOperator('texts', operator => {
         operator.controller('texts').for(ConfigMap).reconcile(async () => {})
-        operator.task('tell', async () => void process.stdout.write('text is ' + text + '\\n'))
+        operator.task('print', async () => void process.stdout.write('text is ' + text + '\\n'))
       })`,
     )
     await using run = cluster.run('--watch', file)
     await run.prints(/text is one\n/)
     write('two')
-    await run.prints(/text\.mjs changed, running again after \d+ ms\n/)
+    await run.prints(/text\.mjs changed, restarted in \d+ ms\n/)
     await run.prints(/text is two\n/)
     cluster.file('text.mjs', 'export const = 3\n')
     await run.prints(/operator cannot be loaded: .*\ncoxswain: waiting for a change\n/)

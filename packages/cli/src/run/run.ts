@@ -63,14 +63,14 @@ export async function runRun(
   const options = command.opts<RunCommandOptions>()
   const files = named.length > 0 || !loaded ? named : operatorsOf(loaded)
   if (files.length === 0)
-    throw new CommandError('operators are needed: name their files, or list them in coxswain.config.ts', {
+    throw new CommandError('no operators: name their files, or list them in coxswain.config.ts', {
       exitCode: 2,
     })
   refuseIgnored(command, options)
   await host(files, options, events)
 }
 
-/** What is said on the command line has an effect. */
+/** Rejects flags that would have no effect. */
 function refuseIgnored(command: Command, options: RunCommandOptions): void {
   const { leaderElect, metricsSecure, kubeApiQps, metricsBindAddress: metrics } = options
   const rules: readonly (readonly [prefix: string, needs: string, isMet: boolean])[] = [
@@ -83,8 +83,7 @@ function refuseIgnored(command: Command, options: RunCommandOptions): void {
     const property = option.attributeName()
     if (command.getOptionValueSource(property) !== 'cli') continue
     const broken = rules.find(([prefix, , isMet]) => !isMet && property.startsWith(prefix))
-    if (broken)
-      throw new CommandError(`${option.long} has no effect by itself: it needs ${broken[1]}`, { exitCode: 2 })
+    if (broken) throw new CommandError(`${option.long} has no effect without ${broken[1]}`, { exitCode: 2 })
   }
 }
 
@@ -105,7 +104,7 @@ async function host(
   registerProcessMetrics(metrics)
   await using connected = await connect(options, env, metrics)
   const { client } = connected
-  // Leases and reviews wait for no rate limit.
+  // Leases and reviews are not rate limited.
   const unlimited = options.kubeApiQps === undefined ? client : createClient({ ...connected, env, userAgent })
   using stop = abortOnSignals()
   using _alive = keepAlive()
@@ -132,7 +131,7 @@ async function host(
   const running = manager.run(stop.signal)
   running.catch(() => {}) // it is awaited below
   manager.ready.then(onReady)
-  if (!options.install) await tellNotInstalled(client, operators, files)
+  if (!options.install) await reportNotInstalled(client, operators, files)
   await running.catch((error: unknown) => {
     throw isRuntimeError(error, 'LeadershipLost')
       ? new CommandError('leader election lost', { cause: error })
@@ -170,7 +169,7 @@ function readPeriods(options: RunCommandOptions): Periods {
   const retryPeriod = read(options.leaderElectionRetryPeriod)
   if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * 1.2 || retryPeriod <= 0)
     throw new CommandError(
-      '--leader-election-lease-duration has to be more than --leader-election-renew-deadline, and that more than 1.2 times --leader-election-retry-period',
+      '--leader-election-lease-duration must be greater than --leader-election-renew-deadline, and that greater than 1.2 times --leader-election-retry-period',
       { exitCode: 2 },
     )
   return { leaseDuration, renewDeadline, retryPeriod }
@@ -185,8 +184,8 @@ function leaseOf(options: RunCommandOptions, namespace: string): LeaderElectionO
   }
 }
 
-/** Operators wait for kinds that come later, and run with old ones: whoever forgot to install them should know. */
-async function tellNotInstalled(
+/** Operators wait for missing CRDs, and run with outdated ones: reminds the user to install them. */
+async function reportNotInstalled(
   client: Client,
   operators: readonly Operator[],
   files: readonly string[],
@@ -195,20 +194,20 @@ async function tellNotInstalled(
   try {
     kinds = await findKindsToInstall(client, operators)
   } catch {
-    return // no answer, or one that only others may have: the operators say what they cannot do
+    return // no answer, or not authorized: the operators report what they cannot do
   }
-  const tell = (state: string, names: readonly string[], what: string): void => {
+  const report = (state: string, names: readonly string[], what: string): void => {
     if (names.length === 0) return
     const those = names.length === 1 ? 'it' : 'them'
     process.stderr.write(
       `coxswain: ${state}: customresourcedefinition ${names.join(', ')}; to ${what} ${those}, run: coxswain run --install ${files.join(' ')}\n`,
     )
   }
-  tell('not installed', kinds.missing, 'install')
-  tell('not as this operator defines it', kinds.outdated, 'update')
+  report('not installed', kinds.missing, 'install')
+  report('differs from the definition of this operator', kinds.outdated, 'update')
 }
 
-/** An operator that waits for nothing yet runs until a signal all the same. */
+/** Keeps the process alive until a signal, even when nothing else does. */
 function keepAlive(): Disposable {
   const timer = setInterval(() => {}, 2 ** 30)
   return { [Symbol.dispose]: () => clearInterval(timer) }

@@ -69,7 +69,7 @@ export async function watchOperators({ signal, onReady = () => {} }: WatchOption
   }
 }
 
-/** One process: it waits until it may go, runs operators, and ends. */
+/** One child process: it waits for its turn, runs operators, and exits. */
 class Generation {
   /** Called when the caches are filled. */
   onReady: (installed: readonly string[]) => void = () => {}
@@ -81,7 +81,7 @@ class Generation {
     const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [childVariable]: '1' },
-      // A signal of the terminal is for this process, which passes it on once.
+      // A signal from the terminal is handled by this process, which passes it on once.
       detached: true,
     })
     this.#child = child
@@ -101,7 +101,7 @@ class Generation {
   }
 
   go(): void {
-    this.#child.send('go', () => {}) // one that has died says so by its exit
+    this.#child.send('go', () => {}) // a child that has died is handled by 'exit'
   }
 
   /** Resolves with the exit code; 0 for one that had ended already. */

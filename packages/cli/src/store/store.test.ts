@@ -55,7 +55,7 @@ describe('coxswain store', () => {
     try {
       assert.match(
         (await coxswain('store', 'check', '--data-dir', dataDir)).stdout,
-        /^the store is sound: revision \d+/,
+        /^the store is intact: revision \d+/,
       )
       assert.equal((await coxswain('store', 'backup', backup, '--data-dir', dataDir)).code, 0)
       {
@@ -79,13 +79,13 @@ describe('coxswain store', () => {
     }
   })
 
-  it('calls a damaged store damaged, not sound, and does not start on it', async () => {
+  it('reports a damaged store, and does not start on it', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'coxswain-store-'))
     try {
       await stop(await up(dataDir))
       const file = join(dataDir, 'store', 'store.sqlite')
       const content = readFileSync(file)
-      // In an object, which is read when the server loads it; the index is as it was.
+      // In an object, which is read when the server loads it; the index stays intact.
       const at = content.indexOf('"system:node-proxier"')
       content.write('X', at + 3, 'latin1')
       writeFileSync(file, content)
@@ -100,20 +100,20 @@ describe('coxswain store', () => {
       assert.equal(started.code, 1)
       assert.match(
         started.stderr,
-        /^coxswain: the store in .* is damaged: .*does not match its checksum; see: coxswain store check.*\n$/,
+        /^coxswain: the store in .* is damaged: .*does not match its checksum; for details run coxswain store check.*\n$/,
       )
     } finally {
       rmSync(dataDir, { recursive: true, force: true })
     }
   })
 
-  it('says in one line what is wrong', async () => {
+  it('reports errors in one line', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'coxswain-store-'))
     const none = await coxswain('store', 'check', '--data-dir', dataDir)
     assert.equal(none.code, 1)
     assert.match(none.stderr, /^coxswain: there is no store in .*\n$/)
     const absent = await coxswain('store', 'restore', join(dataDir, 'absent'), '--data-dir', dataDir)
-    assert.match(absent.stderr, /absent: there is no such file/)
+    assert.match(absent.stderr, /absent: does not exist/)
     const file = join(dataDir, 'file')
     writeFileSync(file, 'not a backup')
     const wrong = await coxswain('store', 'restore', file, '--data-dir', dataDir)

@@ -15,13 +15,13 @@ const problemsShown = 20
 
 const directoryOf = ({ dataDir }: StoreCommandOptions) => join(resolve(dataDir), 'store')
 
-/** Prints what the store holds; fails when something in it is wrong. The store may be in use. */
+/** Verifies the store and prints a summary. The store may be in use. */
 export function runCheck(options: StoreCommandOptions): void {
   const directory = directoryOf(options)
   const report = attempt(() => checkStore(directory))
   const { problems } = report
   if (problems.length === 0) {
-    print('the store is sound', report)
+    print('the store is intact', report)
     return
   }
   const shown = problems.slice(0, problemsShown)
@@ -39,9 +39,9 @@ export function runBackup(file: string, options: StoreCommandOptions): void {
   )
 }
 
-/** Puts a backup in place of what is there: by the server itself when one is running, with events for its watchers. */
+/** Replaces the content of the store with a backup: through the server when one is running, which sends watch events. */
 export async function runRestore(file: string, options: StoreCommandOptions): Promise<void> {
-  if (!existsSync(file)) throw new CommandError(`${file}: there is no such file`)
+  if (!existsSync(file)) throw new CommandError(`${file}: does not exist`)
   try {
     print(`restored from ${file}`, restoreStore(directoryOf(options), resolve(file)))
   } catch (error) {
@@ -58,7 +58,7 @@ function print(what: string, { revision, compactedRevision, keys, changes }: Sto
   )
 }
 
-/** What goes wrong is told with the file that was worked on, unless the store's own words name one. */
+/** Errors name the file, unless the store's own message already does. */
 function attempt<T>(action: () => T, file?: string): T {
   try {
     return action()
@@ -86,7 +86,7 @@ function ask(dataDir: string, request: ControlRequest): Promise<ControlAnswer> {
     socket.on('error', error =>
       reject(
         new CommandError(
-          `the store is in use, and its server cannot be reached: ${explainSystemError(error)}; stop it first`,
+          `the store is in use, but its server cannot be reached: ${explainSystemError(error)}; stop it first`,
           { cause: error },
         ),
       ),

@@ -17,7 +17,7 @@ const printLimit = 120_000
 export interface Running extends AsyncDisposable {
   readonly pid: number
   readonly output: () => { stdout: string; stderr: string }
-  /** Resolves when what it printed matches. */
+  /** Resolves when its output matches. */
   prints(pattern: RegExp): Promise<RegExpExecArray>
   /** Sends a signal. */
   kill(signal: NodeJS.Signals): void

@@ -50,7 +50,7 @@ import { selectServerControllers } from './options/controller-names.ts'
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
 
-/** Who the control loops and operators in this process are to the API server. */
+/** The identity of the control loops and operators in this process. */
 const privilegedPeer: PeerCertificate = {
   commonName: 'system:coxswain',
   organizations: ['system:masters'],
@@ -65,15 +65,15 @@ export interface ControlPlane {
   readonly given: GivenOptions
   readonly dataDir: string
   readonly env: Env
-  /** What the parts have said. */
+  /** The logs of the components. */
   readonly logs: ComponentLogs
   readonly logLevel: LogThreshold
   readonly controllers: readonly ControllerName[]
   /** The thread of the control loops, being loaded; undefined without controllers. */
   readonly worker: Worker | undefined
-  /** Being opened while this module is loaded. */
+  /** The store, being opened while this module is loaded. */
   readonly opening: Promise<Store>
-  /** Called when the server serves. */
+  /** Called when the server is serving. */
   readonly onReady: () => void
 }
 
@@ -165,7 +165,7 @@ export async function runControlPlane({
   })
   using stop = abortOnSignals()
   await using group = new TaskGroup()
-  // Stops before the server does: leases are given back.
+  // Stops before the server does, so that leases are released.
   const loops = new TaskGroup(group.signal)
   group.spawn(signal => server.run(signal))
   if (reload) group.spawn(reload)
@@ -238,14 +238,14 @@ export async function runControlPlane({
   await group.join()
 }
 
-/** Clients are told to go elsewhere and requests under way end, before what answers them stops. */
+/** Closes connections and drains requests, before the handlers stop. */
 async function drain(http: HttpServer, server: ApiServer): Promise<void> {
   const closed = http.close({ grace: drainTime })
   server.drain()
   await closed
 }
 
-/** Encryption's code is loaded only where it is wanted. */
+/** The code of encryption is loaded on demand. */
 async function encrypt(
   store: Store,
   options: UpOptions,
@@ -271,13 +271,13 @@ async function loadOperators(
   return operators
 }
 
-/** What flags say of the scheduler is looked at before anything is started; it is loaded again where the scheduler runs. */
+/** The scheduler flags are validated before anything is started; they are loaded again where the scheduler runs. */
 async function checkScheduler(options: UpOptions, env: Env): Promise<void> {
   if (options.schedulerConfig === undefined && options.schedulerPlugin === undefined) return
   await (await import('./loops/scheduler.ts')).loadSchedulerOptions(options, env)
 }
 
-/** The audit log's code is loaded only where there is one. */
+/** The code of the audit log is loaded on demand. */
 async function loadAuditing(options: UpOptions, env: Env) {
   const isWanted = options.auditLogPath !== undefined || options.auditWebhookConfigFile !== undefined
   const auditing = isWanted

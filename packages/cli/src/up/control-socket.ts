@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import type { Logger } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 
-/** Where a running server takes orders from whoever may write to its data directory. */
+/** The socket on which a running server accepts commands from users who may write to its data directory. */
 export function controlSocketPath(dataDir: string): string {
   return join(dataDir, 'control.sock')
 }
 
-/** An order and its answer are one line of JSON each. */
+/** A request and its answer are one line of JSON each. */
 export interface ControlRequest {
   readonly command: 'restore'
   readonly file: string
@@ -21,10 +21,10 @@ export type ControlAnswer =
 
 const longestRequest = 64 * 1024
 
-/** What the name of a socket may have in bytes on every system. */
+/** The longest socket path in bytes on every system. */
 const longestPath = 103
 
-/** Listens until it is disposed of. Where the name of a socket would be too long there is none, which the log says. */
+/** Listens until it is disposed. If the socket path would be too long, logs that and does not listen. */
 export async function serveControlSocket(
   dataDir: string,
   store: Store,
@@ -33,7 +33,7 @@ export async function serveControlSocket(
   const path = controlSocketPath(dataDir)
   if (Buffer.byteLength(path) > longestPath) {
     log.info(
-      'the path of the data directory is too long for a socket: store restore needs the server stopped',
+      'the path of the data directory is too long for a socket: stop the server before coxswain store restore',
       {
         path,
       },

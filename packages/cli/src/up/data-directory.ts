@@ -4,13 +4,13 @@ import { makeDirectories } from '@coxswain/kit/node'
 import { CommandError, explainSystemError } from '../exit.ts'
 
 export interface DataDirectory {
-  /** Removes what this process has made, for a start that comes to nothing. What was there before stays. */
+  /** Removes what this process has created, after a failed start. Existing files stay. */
   undo(): void
 }
 
 /**
- * Makes the directory, with a folder for each of `parts`, and sees that it can be written to. Keys and every Secret are in it: it
- * is for its owner only, unless processes of other users have to pass through it.
+ * Creates the directory, with a subdirectory for each of `parts`, and checks that it is writable. It contains keys and Secrets: it
+ * is accessible to its owner only, unless processes of other users have to pass through it.
  */
 export function prepareDirectory(
   dataDir: string,
@@ -39,7 +39,7 @@ export function prepareDirectory(
   }
 }
 
-/** So that what was made in a directory is there after a power cut. */
+/** Syncs a directory, so that its entries survive a power failure. */
 function sync(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
@@ -53,6 +53,6 @@ function removeEmpty(path: string): void {
   try {
     rmdirSync(path)
   } catch {
-    // Something else is in it.
+    // It is not empty.
   }
 }

@@ -15,7 +15,7 @@ const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', impor
 /** How many servers are started; 50 by hand. */
 const starts = Number(process.env.READY_STARTS ?? 10)
 
-/** Starts a server, and creates a Pod as soon as the ready line is there. */
+/** Starts a server, and creates a Pod as soon as the ready line is printed. */
 async function createFirstPod(dataDir: string): Promise<string> {
   const up = ['up', '--port', '0', '--storage', 'memory', '--data-dir', dataDir]
   const child = spawn(process.execPath, [command, ...up], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -37,7 +37,7 @@ async function createFirstPod(dataDir: string): Promise<string> {
 }
 
 describe('the ready line of coxswain up', () => {
-  it(`is followed by a Pod that is accepted, in ${starts} starts`, async () => {
+  it(`means that a Pod is accepted, in ${starts} starts`, async () => {
     const directory = mkdtempSync(join(tmpdir(), 'coxswain-ready-'))
     try {
       for (let start = 0; start < starts; start++)

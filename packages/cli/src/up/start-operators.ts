@@ -10,16 +10,16 @@ import { webhookOptionsFor } from '../webhooks.ts'
 import type { OperatorFlags } from './options/operator-options.ts'
 
 export interface OperatorSurroundings {
-  /** A connection to the server, as somebody who may do everything. */
+  /** A connection to the server, as a member of system:masters. */
   readonly connect: (options?: { readonly lendsAnswers: boolean }) => Transport
   readonly env: Env
   readonly group: TaskGroup
 }
 
-/** How long operators may take until they are ready; some wait for kinds that others install later. */
+/** When a warning about operators that are not ready is logged; some wait for kinds that others install later. */
 const readyLimit = 30_000
 
-/** Starts operators beside the server, on its thread. Resolves when their kinds are installed and all of them are ready. */
+/** Starts operators with the server, on its thread. Resolves when their kinds are installed and all of them are ready. */
 export async function startOperators(
   operators: readonly Operator[],
   flags: OperatorFlags,
@@ -46,7 +46,7 @@ export async function startOperators(
   })
   const endpoints = await serveEndpoints(flags, { manager, client, env, reconciles, logLevel })
   const failed = Promise.withResolvers<never>()
-  failed.promise.catch(() => {}) // it ends the group too
+  failed.promise.catch(() => {}) // it also ends the group
   group.spawn(async signal => {
     await using _tracing = tracing
     await using _endpoints = endpoints

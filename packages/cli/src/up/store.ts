@@ -5,13 +5,13 @@ import { CommandError, explainSystemError } from '../exit.ts'
 import { readCertificates, readFlagFile, readPrivateKey } from './options/flag-file.ts'
 import type { StoreOptions } from './options/store-options.ts'
 
-/** How long the start is silent before it says what it waits for, in milliseconds. */
+/** Milliseconds before the start reports what it waits for. */
 const silence = 2_000
 
 /** Opens a store when it is called. */
 export type StoreOpener = () => Promise<Store>
 
-/** Loads what the store needs. Calling what it resolves with starts threads or connections. */
+/** Loads the code of the store. Calling the returned function starts threads or connections. */
 export async function loadStore(options: StoreOptions, dataDir: string, env: Env): Promise<StoreOpener> {
   if (options.storage === 'memory') return async () => createMemoryStore({ env })
   if (options.storage === 'etcd') return await loadEtcd(options, env)

@@ -13,7 +13,7 @@ import { selectControllers } from './options/controller-names.ts'
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { loadStore } from './store.ts'
 
-/** Starts everything and resolves when it has stopped again. A start that fails leaves nothing behind. */
+/** Starts everything and resolves when it has stopped. A start that fails leaves nothing behind. */
 export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void> {
   const options = completeOptions(flags, given)
   const logLevel = new LogThreshold(options.logLevel)
@@ -35,8 +35,8 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   })
   // The store's threads start while the server's code is being loaded.
   const opening = openStore()
-  opening.catch(() => {}) // whoever awaits it is told
-  // Its code is loaded while the server's is.
+  opening.catch(() => {}) // reported where it is awaited
+  // The code of the control loops is loaded in parallel with the server's.
   const worker =
     controllers.length > 0
       ? prepareLoopsThread({ hasSimulatedNodes: options.nodes > 0 && options.runtime === 'simulated' })
@@ -60,7 +60,7 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
       onReady,
     })
   } catch (error) {
-    // Threads keep the process alive, whatever it was that failed.
+    // Threads would keep the process alive after a failure.
     await worker?.terminate()
     await opening.then(
       store => store.close(),
@@ -71,11 +71,11 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   }
 }
 
-/** Damage is found when the store is opened, or when what is in it is read. */
+/** Damage is found when the store is opened, or when objects are read. */
 function explain(error: unknown, dataDir: string): unknown {
   if (!isStoreError(error, 'Corrupt')) return error
   return new CommandError(
-    `the store in ${dataDir} is damaged: ${error.message}; see: coxswain store check, restore a backup with: coxswain store restore FILE`,
+    `the store in ${dataDir} is damaged: ${error.message}; for details run coxswain store check; restore a backup with: coxswain store restore FILE`,
     { cause: error },
   )
 }

@@ -7,6 +7,7 @@ import { accessFromKubeconfig, type ClusterAccess } from './cluster-access.ts'
 import { accessFromPod, isInCluster } from './in-cluster.ts'
 import { loadKubeconfig } from './kubeconfig-files.ts'
 
+/** Options of a client from a kubeconfig. */
 export interface KubeconfigClientOptions extends Omit<ClientOptions, 'transport' | 'env'> {
   /** @default the real one */
   readonly env?: Env
@@ -18,7 +19,7 @@ export interface KubeconfigClientOptions extends Omit<ClientOptions, 'transport'
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
-/** A client and what it stands on. Disposing it closes its connections. */
+/** A client and its connection. Disposing it closes its connections. */
 export interface ConnectedClient extends AsyncDisposable {
   readonly client: Client
   readonly transport: Transport
@@ -27,7 +28,7 @@ export interface ConnectedClient extends AsyncDisposable {
   readonly namespace: string
 }
 
-/** A client for the cluster that kubectl would talk to. Opens no connection yet. */
+/** A client for the cluster that kubectl would use. Opens no connection yet. */
 export async function createClientFromKubeconfig(
   options: KubeconfigClientOptions = {},
 ): Promise<ConnectedClient> {
@@ -55,5 +56,8 @@ async function findAccess(env: Env, { kubeconfig, context, environment }: Where)
     return accessFromKubeconfig(loaded, { env, environment, ...(context !== undefined && { context }) })
   }
   if (isInCluster(environment)) return accessFromPod({ env, environment })
-  throw new ClientError('BadKubeconfig', 'there is no kubeconfig file, and this is no Pod of a cluster')
+  throw new ClientError(
+    'BadKubeconfig',
+    'there is no kubeconfig file, and this process does not run in a Pod',
+  )
 }

@@ -13,15 +13,16 @@ import { proxyFromEnvironment } from './proxy-environment.ts'
 import { tokenFromFile } from './token-file.ts'
 import { withUpgrade } from './websocket/upgrade.ts'
 
-/** A way to one cluster as one user. */
+/** The connection to one cluster as one user. */
 export interface ClusterAccess {
   readonly server: string
   readonly transport: Transport
-  /** What objects are in when nobody says otherwise. */
+  /** The default namespace. */
   readonly namespace: string
   readonly impersonate?: Impersonation
 }
 
+/** Which cluster and user to use. */
 export interface AccessOptions {
   readonly env: Env
   /** @default the kubeconfig's current one */
@@ -30,7 +31,7 @@ export interface AccessOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
-/** The way that a context of a kubeconfig describes. Opens no connection yet. */
+/** The access that a context of a kubeconfig describes. Opens no connection yet. */
 export async function accessFromKubeconfig(
   loaded: LoadedKubeconfig,
   options: AccessOptions,
@@ -95,7 +96,7 @@ async function dataOrFile(data: string | undefined, path: string | undefined): P
   }
 }
 
-/** Which of a user's credentials counts when there are several, in client-go's order. */
+/** The credentials of a user, with client-go's precedence. */
 function credentialsOf(
   entries: ContextEntries,
   loaded: LoadedKubeconfig,

@@ -9,13 +9,13 @@ import {
 import type { ClientTls } from '@coxswain/wire/node/client'
 import { canUpgrade, type MessageChannel, type UpgradingTransport } from '../streams/message-channel.ts'
 
-/** How a client proves who it is. */
+/** The credentials of a client. */
 export interface Credentials {
-  /** What goes into the `Authorization` header, if anything. */
+  /** The `Authorization` header, if any. */
   authorization(): Promise<string | undefined>
-  /** A client certificate that these credentials bring, if any. */
+  /** The client certificate, if any. */
   certificate?(): Promise<Pick<ClientTls, 'cert' | 'key'> | undefined>
-  /** The server did not accept what it got. Resolves with whether there is something new to try. */
+  /** The server rejected the credentials. Resolves with whether there are new ones. */
   refresh?(): Promise<boolean>
 }
 
@@ -31,8 +31,8 @@ export function basicAuth(username: string, password: string): Credentials {
 }
 
 /**
- * Adds credentials to every request that brings none. A request that is answered 401 is sent once more when the
- * credentials could be renewed: the server has refused it before doing anything.
+ * Adds credentials to every request that has none. A request that is answered 401 is repeated once when the
+ * credentials could be renewed: the server has rejected it before doing anything.
  */
 export function withCredentials(transport: Transport, credentials: Credentials): Transport {
   const authorized = async <T extends WireResponse | MessageChannel>(

@@ -18,16 +18,16 @@ export interface ExecPluginOptions {
   readonly cluster: KubeconfigCluster
   readonly clock: Clock
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Called when a new certificate has come: connections made with the old one should be given up. */
+  /** Called after the certificate was renewed: connections with the old one should be closed. */
   readonly onNewCertificate: () => void
 }
 
-/** What a plug-in may print. */
+/** The most output of a plug-in. */
 const maxOutput = 1024 * 1024
 
 /**
  * Credentials from a program (client.authentication.k8s.io). It runs when they are first needed, when they have
- * expired, and when the server refuses them; calls at the same time share one run.
+ * expired, and when the server rejects them; concurrent calls share one run.
  */
 export function execPlugin(options: ExecPluginOptions): Credentials {
   const { exec, clock, onNewCertificate } = options

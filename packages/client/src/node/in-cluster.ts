@@ -9,6 +9,7 @@ import { withUpgrade } from './websocket/upgrade.ts'
 
 const defaultFolder = '/var/run/secrets/kubernetes.io/serviceaccount'
 
+/** Options of access from within a Pod. */
 export interface InClusterOptions extends Pick<AccessOptions, 'env' | 'environment'> {
   /** Where the service account's files are. @default '/var/run/secrets/kubernetes.io/serviceaccount' in $COXSWAIN_ROOT or / */
   readonly folder?: string
@@ -22,7 +23,7 @@ export function isInCluster(
 }
 
 /**
- * The way a Pod has to its own cluster: its service account. The token is read again as it is rotated, the CA at each
+ * The access of a Pod to its own cluster: its service account. The token is read again as it is rotated, the CA at each
  * connection. Where containers are processes without a mount namespace, COXSWAIN_ROOT is the directory of their volumes.
  */
 export async function accessFromPod(options: InClusterOptions): Promise<ClusterAccess> {
@@ -33,7 +34,7 @@ export async function accessFromPod(options: InClusterOptions): Promise<ClusterA
   } = options
   if (!isInCluster(environment)) {
     const names = 'KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT'
-    throw new ClientError('BadKubeconfig', `this is no Pod of a cluster: ${names} are not set`)
+    throw new ClientError('BadKubeconfig', `this process does not run in a Pod: ${names} are not set`)
   }
   const { KUBERNETES_SERVICE_HOST: host = '', KUBERNETES_SERVICE_PORT: port } = environment
   const server = `https://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -1,5 +1,5 @@
 /**
- * Which cluster, as whom: kubeconfig files, service accounts, and the client made from them.
+ * Clients from kubeconfig files and service accounts.
  * @module
  */
 export {

@@ -5,23 +5,25 @@ import { readYaml, writeYaml } from '@coxswain/apimachinery/yaml'
 import { ClientError } from '../errors.ts'
 import { type Kubeconfig, mergeKubeconfigs } from './kubeconfig.ts'
 
+/** Which kubeconfig files to load. */
 export interface LoadKubeconfigOptions {
-  /** One file, which must be there. @default those of `KUBECONFIG`, else `~/.kube/config` */
+  /** One file, which must exist. @default those of `KUBECONFIG`, else `~/.kube/config` */
   readonly path?: string
   /** @default process.env */
   readonly environment?: Readonly<Record<string, string | undefined>>
 }
 
+/** The merged kubeconfig files. */
 export interface LoadedKubeconfig {
   /** Paths in it are absolute. */
   readonly config: Kubeconfig
-  /** The files it was made of, those that are missing left out. */
+  /** The files that were read, without missing ones. */
   readonly files: readonly string[]
   /** The file that a user's entry comes from. */
   readonly userFiles: ReadonlyMap<string, string>
 }
 
-/** Reads and merges kubeconfig files. A missing one is like an empty one, unless it was named by `path`. */
+/** Reads and merges kubeconfig files. A missing file counts as empty, unless `path` names it. */
 export async function loadKubeconfig(options: LoadKubeconfigOptions = {}): Promise<LoadedKubeconfig> {
   const configs: Kubeconfig[] = []
   const files: string[] = []
@@ -54,7 +56,7 @@ async function readKubeconfigFile(path: string, mayBeMissing: boolean): Promise<
   return parseKubeconfig(text, path)
 }
 
-/** Reads the text of a kubeconfig. Relative paths in it are relative to the folder of `path`. */
+/** Reads the text of a kubeconfig. Relative paths in it are relative to the directory of `path`. */
 export function parseKubeconfig(text: string, path: string): Kubeconfig {
   let value: unknown
   try {
@@ -91,13 +93,13 @@ function makeAbsolute(config: Kubeconfig, folder: string): Kubeconfig {
   for (const { cluster } of config.clusters ?? []) absolute(cluster, 'certificate-authority')
   for (const { user } of config.users ?? []) {
     absolute(user, 'client-certificate', 'client-key', 'tokenFile')
-    // A bare command is looked for in PATH, as in a shell.
+    // A bare command is looked up in PATH, as in a shell.
     if (user.exec?.command?.includes('/')) absolute(user.exec, 'command')
   }
   return config
 }
 
-/** Replaces the file in one step; only its owner may read it. */
+/** Replaces the file atomically; only its owner may read it. */
 export async function writeKubeconfig(path: string, config: Kubeconfig): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`
@@ -106,8 +108,9 @@ export async function writeKubeconfig(path: string, config: Kubeconfig): Promise
   await rename(temporary, path)
 }
 
+/** A cluster, user and context to add to a kubeconfig. */
 export interface KubeconfigEntry {
-  /** Of the cluster, and of the context unless `context` says otherwise. */
+  /** The name of the cluster, and of the context unless `context` is set. */
   readonly cluster: string
   readonly user: string
   readonly context?: string
@@ -123,7 +126,7 @@ export interface KubeconfigEntry {
   readonly namespace?: string
 }
 
-/** A kubeconfig for one cluster and one user, everything in it. */
+/** A kubeconfig for one cluster and one user, with all data inline. */
 export function createKubeconfig(entry: KubeconfigEntry): Kubeconfig {
   const { cluster, user, context = cluster, server, serverName, ca, cert, key, token, namespace } = entry
   return {

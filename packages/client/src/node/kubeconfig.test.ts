@@ -87,7 +87,7 @@ async function get(kubeconfig: string, environment: Record<string, string> = {})
 }
 
 describe('kubeconfig files', () => {
-  it('are merged by kubectl`s rules: what comes first counts, missing files do not matter', async () => {
+  it('are merged by kubectl`s rules: the first one wins, missing files are ignored', async () => {
     const one = await write(
       'one.yaml',
       'clusters:\n- name: a\n  cluster: {server: "https://one"}\ncontexts:\n- name: x\n  context: {cluster: a, user: u}\n',
@@ -123,7 +123,7 @@ users:
     assert.equal(config.users?.[1]?.user.exec?.command, 'login')
   })
 
-  it('say what is wrong with them', async () => {
+  it('are rejected with a reason', async () => {
     const bad = (text: string, expected: RegExp) =>
       assert.throws(
         () => selectContext(parseKubeconfig(text, '/k')),
@@ -135,8 +135,8 @@ users:
     bad('clusters: {}', /clusters is no list/)
     bad('users: [{}]', /users has no name/)
     bad('', /no current-context/)
-    bad('current-context: x', /no context "x"/)
-    bad('current-context: x\ncontexts: [{name: x, context: {cluster: z}}]', /no cluster "z"/)
+    bad('current-context: x', /context "x" does not exist/)
+    bad('current-context: x\ncontexts: [{name: x, context: {cluster: z}}]', /cluster "z" does not exist/)
     await assert.rejects(loadKubeconfig({ path: join(folder, 'missing') }), error =>
       isClientError(error, 'BadKubeconfig'),
     )
@@ -192,7 +192,7 @@ describe('credentials of a kubeconfig', () => {
     assert.deepEqual(acting.headers['impersonate-extra-k'], 'v')
   })
 
-  it('the server name and the choice to trust anybody', async () => {
+  it('the server name and insecure-skip-tls-verify', async () => {
     await get(await configFor('name', {}, { 'tls-server-name': 'kubernetes' }))
     await assert.rejects(get(await configFor('wrong', {}, { 'tls-server-name': 'other' })))
     const insecure = { 'certificate-authority-data': undefined, 'insecure-skip-tls-verify': true }
@@ -202,7 +202,7 @@ describe('credentials of a kubeconfig', () => {
     )
   })
 
-  it('a token file that is replaced: read again when the server refuses the old token', async () => {
+  it('a token file that is replaced: read again when the server rejects the old token', async () => {
     const tokenFile = await write('token-file', 'old\n')
     const kubeconfig = await configFor('token-file-config', { tokenFile })
     handler = async ({ headers }) =>
@@ -213,7 +213,7 @@ describe('credentials of a kubeconfig', () => {
     assert.equal((await connected.client.get(Namespace, { name: 'x' }))?.metadata.name, 'x')
   })
 
-  it('a plug-in runs once for many calls, again when its token has expired or is refused', async () => {
+  it('a plug-in runs once for many calls, again when its token has expired or is rejected', async () => {
     const counter = join(folder, 'runs')
     const plugin = await write(
       'plugin.sh',
@@ -248,7 +248,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
     assert.deepEqual([info.spec.interactive, info.spec.cluster.server], [false, server.url])
   })
 
-  it('a plug-in that brings a certificate', async () => {
+  it('a plug-in that returns a certificate', async () => {
     const credential = {
       kind: 'ExecCredential',
       apiVersion: 'client.authentication.k8s.io/v1',
@@ -260,7 +260,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
     assert.equal(request.peer?.commonName, 'admin')
   })
 
-  it('a plug-in that fails says so, with its hint', async () => {
+  it('a plug-in that fails is reported with its hint', async () => {
     const run = async (exec: object) => {
       const user = {
         exec: { apiVersion: 'client.authentication.k8s.io/v1', installHint: 'brew install it', ...exec },
@@ -279,7 +279,7 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
     )
   })
 
-  it('OpenID Connect: an expired token is renewed and kept in the file', async () => {
+  it('OpenID Connect: an expired token is renewed and saved in the file', async () => {
     const jwt = (exp: number) => `x.${Buffer.from(JSON.stringify({ exp })).toString('base64url')}.y`
     const expired = jwt(1)
     const fresh = jwt(Date.now() / 1000 + 3600)
@@ -313,8 +313,8 @@ printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1",
   })
 })
 
-describe('the way to the server', () => {
-  it('leads through the proxy that the kubeconfig names, whatever the environment says', async () => {
+describe('the connection to the server', () => {
+  it('uses the proxy of the kubeconfig rather than that of the environment', async () => {
     const asked: string[] = []
     const proxy = createServer()
     proxy.on('connect', (request, client) => {
@@ -336,7 +336,7 @@ describe('the way to the server', () => {
     await new Promise(resolve => proxy.close(resolve))
   })
 
-  it('is that of the context asked for', async () => {
+  it('is that of the given context', async () => {
     const path = await configFor('contexts', { token: 'first' })
     const { config } = await loadKubeconfig({ path, environment: {} })
     config.users!.push({ name: 'other', user: { token: 'second' } })

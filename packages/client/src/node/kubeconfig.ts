@@ -1,6 +1,6 @@
 import { ClientError } from '../errors.ts'
 
-/** A kubeconfig file as it is written. Members that we do not know are kept. */
+/** A kubeconfig file. Unknown members are kept. */
 export interface Kubeconfig {
   apiVersion?: string
   kind?: string
@@ -17,6 +17,7 @@ export interface NamedCluster {
   cluster: KubeconfigCluster
 }
 
+/** A cluster of a kubeconfig. */
 export interface KubeconfigCluster {
   server?: string
   'tls-server-name'?: string
@@ -33,6 +34,7 @@ export interface NamedContext {
   context: KubeconfigContext
 }
 
+/** A context of a kubeconfig. */
 export interface KubeconfigContext {
   cluster?: string
   user?: string
@@ -45,6 +47,7 @@ export interface NamedUser {
   user: KubeconfigUser
 }
 
+/** A user of a kubeconfig. */
 export interface KubeconfigUser {
   'client-certificate'?: string
   'client-certificate-data'?: string
@@ -63,6 +66,7 @@ export interface KubeconfigUser {
   extensions?: unknown
 }
 
+/** The `exec` credential plug-in of a kubeconfig user. */
 export interface ExecConfig {
   apiVersion?: string
   command: string
@@ -75,7 +79,7 @@ export interface ExecConfig {
 
 /**
  * Several files as one, by kubectl's rules: of two entries with one name, and of two current contexts, the one that
- * comes first counts.
+ * comes first wins.
  */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const current = configs.map(config => config['current-context']).find(context => context)
@@ -95,7 +99,7 @@ function firstOfEach<T extends { name: string }>(entries: readonly T[]): T[] {
   return [...byName.values()]
 }
 
-/** What one context leads to. */
+/** The cluster and user of a context. */
 export interface ContextEntries {
   readonly contextName: string
   readonly context: KubeconfigContext
@@ -105,18 +109,18 @@ export interface ContextEntries {
   readonly userName: string
 }
 
-/** Follows a context to its cluster and user. Throws `BadKubeconfig` when one of them is not there. */
+/** Follows a context to its cluster and user. Throws `BadKubeconfig` when one of them does not exist. */
 export function selectContext(config: Kubeconfig, contextName?: string): ContextEntries {
   const name = contextName ?? config['current-context'] ?? ''
   if (name === '') throw new ClientError('BadKubeconfig', 'the kubeconfig has no current-context')
   const context = config.contexts?.find(entry => entry.name === name)?.context
-  if (!context) throw new ClientError('BadKubeconfig', `there is no context ${JSON.stringify(name)}`)
+  if (!context) throw new ClientError('BadKubeconfig', `context ${JSON.stringify(name)} does not exist`)
   const clusterName = context.cluster ?? ''
   const cluster = config.clusters?.find(entry => entry.name === clusterName)?.cluster
   if (!cluster) {
     throw new ClientError(
       'BadKubeconfig',
-      `context ${JSON.stringify(name)}: there is no cluster ${JSON.stringify(clusterName)}`,
+      `context ${JSON.stringify(name)}: cluster ${JSON.stringify(clusterName)} does not exist`,
     )
   }
   const userName = context.user ?? ''
@@ -124,7 +128,7 @@ export function selectContext(config: Kubeconfig, contextName?: string): Context
   if (!user && userName !== '') {
     throw new ClientError(
       'BadKubeconfig',
-      `context ${JSON.stringify(name)}: there is no user ${JSON.stringify(userName)}`,
+      `context ${JSON.stringify(name)}: user ${JSON.stringify(userName)} does not exist`,
     )
   }
   return { contextName: name, context, cluster, clusterName, user: user ?? {}, userName }

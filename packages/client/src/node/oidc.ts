@@ -10,7 +10,7 @@ export interface OidcOptions {
   /** The `auth-provider` entry's `config`. */
   readonly config: Readonly<Record<string, string>>
   readonly clock: Clock
-  /** Called with the members that have changed, so that they can be kept for the next start. */
+  /** Called with the members that have changed, so that they can be saved. */
   readonly onRefresh: (changed: Readonly<Record<string, string>>) => Promise<void>
 }
 
@@ -53,7 +53,7 @@ export function oidcCredentials({ config, clock, onRefresh }: OidcOptions): Cred
   }
 }
 
-/** When a JWT expires, in milliseconds since the epoch; 0 when it does not say. */
+/** When a JWT expires, in milliseconds since the epoch; 0 when it has no expiry. */
 function expiryOf(token: string): number {
   try {
     const claims = decodeJson(Buffer.from(token.split('.')[1] ?? '', 'base64url')) as { exp?: unknown }

@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from '@coxswain/kit'
 import type { Client } from '../client.ts'
 import { forwardPort } from '../streams/port-forward.ts'
 
+/** Options of {@link listenForwarded}. */
 export interface ListenForwardedOptions {
   /** Of the Pod. */
   readonly port: number
@@ -11,10 +12,11 @@ export interface ListenForwardedOptions {
   readonly localPort?: number
   /** @default '127.0.0.1' */
   readonly host?: string
-  /** Told of connections that fail. @default silent */
+  /** Called for connections that fail. @default ignored */
   readonly log?: Logger
 }
 
+/** A local port that is forwarded to a Pod. */
 export interface ForwardedPort extends AsyncDisposable {
   readonly host: string
   readonly port: number

@@ -56,7 +56,7 @@ async function collect(stream: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('exec', () => {
-  it('asks as kubectl does, tells the streams apart and ends with the exit code', async () => {
+  it('sends the request that kubectl does, separates the streams and ends with the exit code', async () => {
     let seen: ServedChannel | undefined
     await using server = await connected({
       serve: channel => {
@@ -85,7 +85,7 @@ describe('exec', () => {
     assert.equal(seen!.headers['sec-websocket-protocol'], 'v5.channel.k8s.io, v4.channel.k8s.io')
   })
 
-  it('gives a command its input and says where it ends', async () => {
+  it('sends a command its input and its end', async () => {
     await using server = await connected({
       serve: async channel => {
         let input = ''
@@ -130,7 +130,7 @@ describe('exec', () => {
     ])
   })
 
-  it('throws what the server says when a command cannot be run, or the upgrade is refused', async () => {
+  it("throws the server's error when a command cannot be run, or the upgrade is rejected", async () => {
     const failure = { kind: 'Status', apiVersion: 'v1', status: 'Failure' }
     await using server = await connected({
       serve: channel => {
@@ -152,7 +152,7 @@ describe('exec', () => {
     await assert.rejects(exec(strict.client, pod, { command: ['sh'] }), isForbidden)
   })
 
-  it('does not take a broken connection for the end of the command', async () => {
+  it('does not treat a broken connection as the end of the command', async () => {
     await using server = await connected({
       serve: channel => {
         channel.send(1, 'half')
@@ -166,7 +166,7 @@ describe('exec', () => {
     await assert.rejects(process.write('x'), lost)
   })
 
-  it('refuses a server that speaks another protocol, or none', async () => {
+  it('rejects a server with another protocol, or none', async () => {
     await using server = await connected({ protocols: ['v9.channel.k8s.io'], serve: () => {} })
     const bad = (error: unknown) => isTransportError(error, 'BadMessage')
     await assert.rejects(exec(server.client, pod, { command: ['sh'] }), bad)
@@ -175,7 +175,7 @@ describe('exec', () => {
     await assert.rejects(process.exited, bad)
   })
 
-  it('ends with its signal, and tells the server', async () => {
+  it('ends with its signal, and closes the connection', async () => {
     const gone = Promise.withResolvers<void>()
     await using server = await connected({
       serve: async channel => {
@@ -190,7 +190,7 @@ describe('exec', () => {
     await assert.rejects(process.exited)
   })
 
-  it('keeps going when nobody reads what a command prints', async () => {
+  it('continues when the output of a command is not read', async () => {
     await using server = await connected({
       serve: channel => {
         const chunk = 'x'.repeat(100_000)
@@ -223,7 +223,7 @@ describe('exec', () => {
     await assert.rejects(exec(client, pod, { command: ['sh'] }), error => isClientError(error, 'NoUpgrade'))
   })
 
-  it('brings its credentials, and renews them once', async () => {
+  it('sends its credentials, and renews them once', async () => {
     const tokens: string[] = []
     const kubelet = await startFakeKubelet({
       refuse: ({ headers }) => {
@@ -271,7 +271,7 @@ describe('port-forward', () => {
     }
   })
 
-  it('says that nobody listens', async () => {
+  it('reports a refused connection', async () => {
     await using server = await connected({
       serve: channel => {
         for (const id of [0, 1]) channel.send(id, Uint8Array.of(80, 0))
@@ -297,7 +297,7 @@ describe('port-forward', () => {
 })
 
 describe('logs', () => {
-  it('come line by line, however the chunks are cut', async () => {
+  it('are read line by line, however the chunks are split', async () => {
     const chunks = ['one\ntw', 'o\n', 'thr\u00e9', 'e']
     await using server = startScripted([
       { status: 200, headers: {}, body: chunks.map(chunk => new TextEncoder().encode(chunk)) },

@@ -7,15 +7,17 @@ import type { QueryValues } from '../rest-request.ts'
 import { podPath } from './pod-path.ts'
 import { createRemoteProcess, type RemoteProcess, remoteCommandProtocols } from './remote-process.ts'
 
+/** Options of an attach. */
 export interface AttachOptions extends CallOptions {
   /** @default the Pod's only one, or the one its annotation names */
   readonly container?: string
-  /** Whether it is given a standard input. @default false */
+  /** Whether it has a standard input. @default false */
   readonly stdin?: boolean
   /** Whether it runs in a terminal: `stdout` and `stderr` are then one. @default false */
   readonly tty?: boolean
 }
 
+/** Options of an exec. */
 export interface ExecOptions extends AttachOptions {
   readonly command: readonly string[]
 }
@@ -25,7 +27,7 @@ export async function exec(client: Client, pod: ObjectKey, options: ExecOptions)
   return start(client, podPath(pod, 'exec'), options, { command: options.command })
 }
 
-/** Joins the process that a container runs. */
+/** Attaches to the process that a container runs. */
 export async function attach(
   client: Client,
   pod: ObjectKey,
@@ -56,13 +58,14 @@ async function start(
   return createRemoteProcess(channel)
 }
 
+/** The output and exit code of a command. */
 export interface CommandOutput {
   readonly exitCode: number
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs a command to its end, giving it `input`, and collects what it prints. */
+/** Runs a command to its end with `input`, and collects its output. */
 export async function execute(
   client: Client,
   pod: ObjectKey,

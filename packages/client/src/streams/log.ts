@@ -2,11 +2,12 @@ import type { ObjectKey } from '@coxswain/apimachinery/meta'
 import type { Client } from '../client.ts'
 import { podPath } from './pod-path.ts'
 
+/** Options of a container's log, as of `kubectl logs`. */
 export interface LogOptions {
   readonly container?: string
-  /** Goes on as the container prints, until it ends. @default false */
+  /** Follows the log until the container ends. @default false */
   readonly follow?: boolean
-  /** Of the container's last life. @default false */
+  /** The log of the previous container. @default false */
   readonly previous?: boolean
   readonly timestamps?: boolean
   readonly sinceSeconds?: number

@@ -1,8 +1,8 @@
 import type { Transport, WireRequest, WireResponse } from '@coxswain/wire'
 
-/** A connection on which both sides send messages whenever they like: a WebSocket. */
+/** A bidirectional connection for messages: a WebSocket. */
 export interface MessageChannel extends AsyncDisposable {
-  /** The one of the protocols offered that the server chose. */
+  /** The protocol that the server chose. */
   readonly protocol: string
   /** What the server sends, for one consumer. Ends when it closes; throws `ConnectionLost` when it breaks off. */
   readonly messages: AsyncIterable<Uint8Array>
@@ -18,6 +18,7 @@ export interface UpgradingTransport extends Transport {
   upgrade(request: WireRequest, protocols: readonly string[]): Promise<MessageChannel | WireResponse>
 }
 
+/** Whether a transport can open WebSockets. */
 export function canUpgrade(transport: Transport): transport is UpgradingTransport {
   return 'upgrade' in transport && typeof transport.upgrade === 'function'
 }

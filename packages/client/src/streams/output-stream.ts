@@ -1,6 +1,6 @@
 import { AsyncQueue } from '@coxswain/kit'
 
-/** What is kept of a stream that nobody reads. */
+/** The most bytes that are kept of a stream that is not read. */
 const unreadLimit = 1024 * 1024
 /** How much waits for a reader that is slower than the server before the server is held back. */
 const readLimit = 4 * 1024 * 1024

@@ -9,8 +9,8 @@ import { OutputStream } from './output-stream.ts'
 /** A command that runs in a container, and the streams to it. Disposing it breaks the connection off. */
 export interface RemoteProcess extends AsyncDisposable {
   /**
-   * What it prints. Of a stream that nobody reads only the beginning is kept; one that is read slowly holds the connection
-   * back. Ends with the command; throws when the connection breaks.
+   * Its output. Of a stream that is not read only the beginning is kept; one that is read slowly blocks the connection
+   * until it is read. Ends with the command; throws when the connection breaks.
    */
   readonly stdout: AsyncIterable<Uint8Array>
   /** Empty with a terminal: everything is on `stdout` then. */
@@ -28,6 +28,7 @@ export interface RemoteProcess extends AsyncDisposable {
   resize(size: TerminalSize): Promise<void>
 }
 
+/** The size of a terminal in characters. */
 export interface TerminalSize {
   readonly width: number
   readonly height: number
@@ -43,7 +44,7 @@ export function createRemoteProcess(channel: MessageChannel): RemoteProcess {
   const stdout = new OutputStream()
   const stderr = new OutputStream()
   const exited = receive(channel, stdout, stderr)
-  exited.catch(() => {}) // whoever awaits it is told
+  exited.catch(() => {}) // reported where it is awaited
   const send = (id: number, data: Uint8Array): Promise<void> => channel.send(withChannel(id, data))
   return {
     stdout,

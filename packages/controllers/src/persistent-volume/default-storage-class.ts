@@ -3,7 +3,7 @@ import { isAlreadyExists } from '@coxswain/apimachinery/status'
 import type { Client } from '@coxswain/client'
 import { localPathProvisioner } from './local-path-provisioner.ts'
 
-/** What claims that name no class get, unless there are classes already: folders of this machine. */
+/** The class of claims without one, unless there are classes already: directories of this machine. */
 export async function ensureDefaultStorageClass(client: Client): Promise<void> {
   const { items } = await client.list(StorageClass, { limit: 1 })
   if (items.length > 0) return

@@ -5,7 +5,7 @@ import { VirtualWorld } from '@coxswain/kit'
 import { type AnswerQuery, createClusterDns, type DnsSockets, type PortProblem } from '@coxswain/kubelet'
 import { startCluster } from '@coxswain/testing'
 
-/** Sockets that are given queries by hand. */
+/** Sockets whose queries come from the test. */
 class FakeSockets implements DnsSockets {
   answer: AnswerQuery | undefined
   problem: PortProblem | undefined
@@ -44,8 +44,8 @@ async function start(sockets: FakeSockets) {
   return { dns, cluster, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() }
 }
 
-describe('the DNS server of a cluster', () => {
-  it('answers for services as they come and go, and is one itself', async () => {
+describe('the cluster DNS server', () => {
+  it('answers for Services as they come and go, and has a Service itself', async () => {
     const sockets = new FakeSockets()
     {
       await using stage = await start(sockets)
@@ -76,15 +76,15 @@ describe('the DNS server of a cluster', () => {
     assert.equal(sockets.isDisposed, true)
   })
 
-  it('leaves containers to the resolvers of the machine where it cannot listen', async () => {
+  it('leaves containers the resolvers of the machine when it cannot listen', async () => {
     const sockets = new FakeSockets()
     sockets.problem = 'forbidden'
     await using stage = await start(sockets)
     assert.equal(await stage.dns.resolver(), undefined)
-    assert.equal(sockets.places.length, 1, 'rights do not come by waiting')
+    assert.equal(sockets.places.length, 1, 'missing privileges are not retried')
   })
 
-  it('takes its port when another process has left it', async () => {
+  it('opens its port once another process has released it', async () => {
     const sockets = new FakeSockets()
     sockets.problem = 'taken'
     await using stage = await start(sockets)

@@ -7,42 +7,44 @@ import type { ClusterDns } from '../kubelet/pod-files.ts'
 import { type DnsAnswer, encodeAnswer, parseQuery } from './message.ts'
 import { Zone } from './zone.ts'
 
-/** What the server needs of a machine: the same port over UDP and TCP. */
+/** The sockets that the server needs: one port over UDP and TCP. */
 export interface DnsSockets extends AsyncDisposable {
   open(place: { readonly host: string; readonly port: number }, answer: AnswerQuery): Promise<OpenResult>
 }
 
-/** Undefined for what gets no answer. Never throws. */
+/** Answers one DNS message; undefined when there is no answer to send. Never throws. */
 export type AnswerQuery = (message: Uint8Array, transport: 'udp' | 'tcp') => Uint8Array | undefined
 
+/** Options of {@link createClusterDns}. */
 export interface ClusterDnsOptions {
   readonly sockets: DnsSockets
-  /** Of the Service `kube-dns`. */
+  /** The cluster IP of the Service `kube-dns`. */
   readonly clusterIP: string
-  /** Where a cluster IP answers, this one too. */
+  /** The address at which a cluster IP is reachable, this one too. */
   readonly addressOf: (clusterIP: string) => string
   /** @default 'cluster.local' */
   readonly domain?: string
 }
 
+/** The cluster DNS server: its operator, and where it listens. */
 export interface ClusterDnsServer {
   readonly operator: Operator
-  /** Where it answers; undefined where it does not. Resolves when that was tried, after the operator was started. */
+  /** Where it listens; undefined where it could not. Resolves after the operator has tried to listen. */
   resolver(): Promise<ClusterDns | undefined>
 }
 
 const port = 53
 const namespace = 'kube-system'
 const name = 'kube-dns'
-/** Everything is looked at together: one key. */
+/** Everything is reconciled together: one key. */
 const all = [{ name }]
-/** Milliseconds for which changes are gathered. */
+/** Milliseconds for which changes are batched. */
 const delay = 50
-/** Milliseconds until a port that is taken is tried again, and a Service that could not be made. */
+/** Milliseconds until a port that is in use is retried, and a Service that could not be created. */
 const retryAfter = 5_000
 
 /**
- * A DNS server for the names of services, shown as the Service `kube-dns`. It knows what the informers know, asks no other server,
+ * A DNS server for the names of Services, published as the Service `kube-dns`. It answers from the informers, asks no other server,
  * and refuses every name that is not the cluster's.
  *
  *   Service, EndpointSlice, Namespace -> Zone
@@ -67,12 +69,16 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDnsServer {
           if (result.opened) break
           const { problem, message } = result
           if (reported !== message)
-            env.log.warn('names of services do not resolve: DNS cannot listen', { host, port, message })
+            env.log.warn('cluster DNS cannot listen: names of Services do not resolve', {
+              host,
+              port,
+              message,
+            })
           reported = message
           if (problem === 'forbidden' || problem === 'no address') break
           await env.clock.sleep(retryAfter, { signal })
         }
-        if (isOpen) env.log.info('DNS answers', { host, port, domain })
+        if (isOpen) env.log.info('cluster DNS is listening', { host, port, domain })
         if (!signal.aborted)
           await new Promise(resolve => signal.addEventListener('abort', resolve, { once: true }))
       } catch (error) {
@@ -95,7 +101,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDnsServer {
           client.list(EndpointSlice),
           client.list(Namespace),
         ])
-        // Grows with every change, and over restarts.
+        // Increases with every change, and across restarts.
         serial = Math.max(serial + 1, Math.floor(clock.now() / 1000))
         zone = new Zone(
           {
@@ -120,7 +126,7 @@ export function createClusterDns(options: ClusterDnsOptions): ClusterDnsServer {
   }
 }
 
-/** It has no selector and no endpoints: the server itself listens where the cluster IP answers. */
+/** It has no selector and no endpoints: the server itself listens where the cluster IP is reachable. */
 async function showService({ client, log }: ReconcileContext, clusterIP: string) {
   try {
     await client.create(Service, {

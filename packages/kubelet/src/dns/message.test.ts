@@ -35,7 +35,7 @@ const zone = new Zone(
 const codeOf = (reply: Uint8Array | undefined) => reply && reply[3]! & 15
 
 describe('DNS messages', () => {
-  it('are answered byte by byte as they have to be', () => {
+  it('have exactly the expected bytes in their answers', () => {
     const asked = query('WEB.default.svc.cluster.local', recordTypes.A)
     const reply = answerQuery(zone, asked, 'udp')!
     const question = asked.slice(12)
@@ -47,7 +47,7 @@ describe('DNS messages', () => {
     )
   })
 
-  it('are cut to what a datagram holds, and whole over TCP', () => {
+  it('are truncated to what a datagram holds, and complete over TCP', () => {
     const name = 'many.default.svc.cluster.local'
     const count = (reply: Uint8Array) => (reply[6]! << 8) | reply[7]!
     const isCut = (reply: Uint8Array) => (reply[2]! & 2) !== 0
@@ -61,12 +61,12 @@ describe('DNS messages', () => {
     assert.equal(count(whole), 200)
   })
 
-  it('get the right error, or no answer', () => {
+  it('get the right error code, or no answer', () => {
     const good = query('web.default.svc.cluster.local', 1)
     assert.equal(answerQuery(zone, good.slice(0, 11), 'udp'), undefined)
     const answered = good.slice()
     answered[2] = 0x80
-    assert.equal(answerQuery(zone, answered, 'udp'), undefined, 'answers are not answered')
+    assert.equal(answerQuery(zone, answered, 'udp'), undefined, 'a response is not answered')
     const update = good.slice()
     update[2] = 5 << 3
     assert.equal(codeOf(answerQuery(zone, update, 'udp')), 4)
@@ -79,7 +79,7 @@ describe('DNS messages', () => {
     assert.equal(codeOf(answerQuery(undefined, good, 'udp')), 2, 'nothing is known yet')
   })
 
-  it('cannot break the server, whatever they are', () => {
+  it('cannot crash the server, whatever their bytes', () => {
     const random = createSeededRandom(42)
     const byte = () => random.below(256)
     const seed = query('_p._tcp.many.default.svc.cluster.local', 33, 1400)

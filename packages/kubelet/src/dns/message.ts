@@ -1,4 +1,4 @@
-/** The types of records that are known here, by their numbers (RFC 1035, 2782, 3596). */
+/** The supported record types, by their numbers (RFC 1035, 2782, 3596). */
 export const recordTypes = { A: 1, NS: 2, CNAME: 5, SOA: 6, PTR: 12, TXT: 16, AAAA: 28, SRV: 33 } as const
 
 export type RecordType = keyof typeof recordTypes
@@ -41,7 +41,7 @@ export interface DnsRecord {
 
 export interface DnsQuestion {
   readonly name: string
-  /** A number, known or not. */
+  /** A number, supported or not. */
   readonly type: number
   readonly class: number
 }
@@ -56,9 +56,9 @@ export interface QueryHeader {
   readonly id: number
   readonly opcode: number
   readonly recursionDesired: boolean
-  /** As it was sent: case matters to the client. Empty when it could not be read. */
+  /** As it was sent: the client compares its case. Empty when it could not be parsed. */
   readonly question: Uint8Array
-  /** What the client takes in a datagram; undefined without EDNS (RFC 6891). */
+  /** The largest datagram that the client accepts; undefined without EDNS (RFC 6891). */
   readonly maxSize?: number
 }
 
@@ -75,9 +75,9 @@ const maxLabel = 63
 const maxName = 255
 const optType = 41
 const classIN = 1
-/** Seconds for which answers may be kept, as CoreDNS says of services. */
+/** The TTL of answers in seconds, CoreDNS' for Services. */
 const timeToLive = 5
-/** Datagrams of this size are not cut into pieces on the way. */
+/** Datagrams of this size are not fragmented. */
 const safeDatagram = 1232
 const plainDatagram = 512
 const maxMessage = 65_535
@@ -87,7 +87,7 @@ export function parseQuery(bytes: Uint8Array): ParsedQuery {
   if (bytes.length < headerSize) return { kind: 'noise' }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const flags = view.getUint16(2)
-  if (flags & 0x8000) return { kind: 'noise' } // an answer: answering it might never end
+  if (flags & 0x8000) return { kind: 'noise' } // a response: answering it could loop
   const header: QueryHeader = {
     id: view.getUint16(0),
     opcode: (flags >> 11) & 15,
@@ -108,7 +108,7 @@ export function parseQuery(bytes: Uint8Array): ParsedQuery {
   }
 }
 
-/** Questions come first: there is nothing that a name could point back to. */
+/** Questions come first: a name has nothing to point back to. */
 function readName(bytes: Uint8Array, start: number): { text: string; end: number } | undefined {
   const labels: string[] = []
   let at = start
@@ -120,7 +120,7 @@ function readName(bytes: Uint8Array, start: number): { text: string; end: number
     if (at + length > bytes.length || at + length - start >= maxName) return undefined
     let label = ''
     for (const byte of bytes.subarray(at, at + length)) label += String.fromCharCode(byte)
-    // A dot within a label is none between labels.
+    // A dot within a label does not separate labels.
     if (label.includes('.')) return undefined
     labels.push(label)
     at += length
@@ -133,7 +133,7 @@ function readDatagramSize(bytes: Uint8Array, view: DataView, at: number): number
   return Math.min(Math.max(view.getUint16(at + 3), plainDatagram), safeDatagram)
 }
 
-/** What does not fit is left out: of a datagram with the flag that says so, of a stream after 64 KiB. */
+/** Records that do not fit are left out: a datagram then has the truncation flag, a TCP message ends at 64 KiB. */
 export function encodeAnswer(header: QueryHeader, answer: DnsAnswer, transport: 'udp' | 'tcp'): Uint8Array {
   const limit = transport === 'tcp' ? maxMessage : (header.maxSize ?? plainDatagram)
   const writer = new Writer(limit - (header.maxSize === undefined ? 0 : 11))
@@ -156,7 +156,7 @@ export function encodeAnswer(header: QueryHeader, answer: DnsAnswer, transport: 
     let count = 0
     for (const record of records) {
       if (!writer.record(record)) {
-        // A client that misses an additional record asks for it.
+        // A client that needs a missing additional record asks for it.
         isCut ||= index < 2
         break
       }
@@ -191,7 +191,7 @@ class Writer {
     this.#length += bytes.length
   }
 
-  /** False when there is no room for it: nothing is written then. */
+  /** False when it does not fit: nothing is written then. */
   record({ name, data }: DnsRecord): boolean {
     const before = this.#length
     this.#name(name)
@@ -216,7 +216,7 @@ class Writer {
     this.#buffer[2]! |= flag >> 8
   }
 
-  /** The end of a message to who speaks EDNS. */
+  /** The OPT record that ends a message to a client with EDNS. */
   option(): void {
     this.bytes(new Uint8Array([0, 0, optType, safeDatagram >> 8, safeDatagram & 255, 0, 0, 0, 0, 0, 0]))
     this.patch(10, ((this.#buffer[10]! << 8) | this.#buffer[11]!) + 1)

@@ -84,11 +84,11 @@ const cases: readonly (readonly [string, RecordType, string])[] = [
   ['notcluster.local', 'A', 'REFUSED'],
 ]
 
-describe('the names of a cluster', () => {
+describe('the zone of a cluster', () => {
   for (const [name, type, expected] of cases)
-    it(`answer ${type} ${name} with ${expected}`, () => assert.equal(ask(name, type), expected))
+    it(`answers ${type} ${name} with ${expected}`, () => assert.equal(ask(name, type), expected))
 
-  it('lead from ports to hosts and their addresses', () => {
+  it('resolves ports to hosts and their addresses', () => {
     const web = 'web.shop.svc.cluster.local'
     assert.equal(
       ask(`_http._tcp.${web}`, 'SRV'),
@@ -101,7 +101,7 @@ describe('the names of a cluster', () => {
     )
   })
 
-  it('say how long it may be remembered that there is no such name', () => {
+  it('says how long a negative answer may be cached', () => {
     const { authorities, isAuthoritative } = zone.answer({ name: 'x.cluster.local', type: 1, class: 1 })
     assert.equal(isAuthoritative, true)
     assert.deepEqual(authorities[0]?.data, {
@@ -112,7 +112,7 @@ describe('the names of a cluster', () => {
     })
   })
 
-  it('are found quickly among many', () => {
+  it('finds a name quickly among many', () => {
     const services = Array.from({ length: 20_000 }, (_, index) =>
       service(`s${index}`, {
         clusterIP: `10.96.${index >> 8}.${index & 255}`,

@@ -7,9 +7,9 @@ import { type DnsAnswer, type DnsQuestion, type DnsRecord, type RecordData, reco
 export interface ZoneOptions {
   /** For example `cluster.local`. */
   readonly domain: string
-  /** Where a cluster IP answers. */
+  /** The address at which a cluster IP is reachable. */
   addressOf(clusterIP: string): string
-  /** Changes with what is in the zone. */
+  /** Changes with the content of the zone. */
   readonly serial: number
 }
 
@@ -23,13 +23,13 @@ export interface ZoneContent {
 const specification = '1.1.0'
 const classIN = 1
 const serviceNameLabel = 'kubernetes.io/service-name'
-/** Records in one answer. */
+/** The most records in one answer. */
 const maxRecords = 1_000
-/** Seconds: refresh, retry, expire, and how long it may be remembered that there is no such name. */
+/** Seconds: refresh, retry, expire, and how long a negative answer may be cached. */
 const soaTimes = [7200, 1800, 86_400, 5] as const
 
 /**
- * The names of a cluster, as CoreDNS answers them.
+ * The DNS zone of a cluster, with CoreDNS' answers.
  *
  *   SERVICE.NAMESPACE.svc.DOMAIN                  A, AAAA: the cluster IP, or the endpoints of a headless Service; CNAME: ExternalName
  *   _PORT._PROTOCOL.SERVICE.NAMESPACE.svc.DOMAIN  SRV
@@ -41,7 +41,7 @@ export class Zone {
   readonly #options: ZoneOptions
   readonly #namespaces: ReadonlySet<string>
   readonly #records = new Map<string, RecordData[]>()
-  /** Names that have no records, but names below them. */
+  /** Names that have no records themselves, only names below them. */
   readonly #branches = new Set<string>()
 
   constructor({ services, slices, namespaces }: ZoneContent, options: ZoneOptions) {
@@ -71,7 +71,7 @@ export class Zone {
     const { domain } = this.#options
     const isOurs = name === domain || name.endsWith(`.${domain}`)
     const found = this.#records.get(name) ?? this.#podRecords(name)
-    // Other names, and those of other addresses, are for the next server.
+    // Other names, and other addresses, are left to the next server.
     if (question.class !== classIN || (!isOurs && !found)) return plain('REFUSED')
     const authorities = [{ name: domain, data: this.#startOfAuthority() }]
     if (!found) {
@@ -93,7 +93,7 @@ export class Zone {
     }
   }
 
-  /** The addresses that a record leads to. */
+  /** Adds the addresses of a record's target. */
   #follow(data: RecordData, into: DnsRecord[]): void {
     if (data.type !== 'SRV' && data.type !== 'CNAME') return
     if (into.some(({ name }) => name === data.target)) return
@@ -101,7 +101,7 @@ export class Zone {
       if (other.type === 'A' || other.type === 'AAAA') into.push({ name: data.target, data: other })
   }
 
-  /** Any address that is written with dashes, in a namespace that exists. */
+  /** Any address written with dashes, in a namespace that exists. */
   #podRecords(name: string): readonly RecordData[] | undefined {
     const rest = `.pod.${this.#options.domain}`
     if (!name.endsWith(rest)) return undefined

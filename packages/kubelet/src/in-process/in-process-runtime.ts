@@ -13,10 +13,10 @@ import type {
 } from '../container-runtime.ts'
 import { MemoryLog, readMemoryLog } from '../logs/memory-log.ts'
 
-/** A container that is a function. What it resolves with is its exit code, 0 when that is no number; a throw is exit code 1. */
+/** A container that is a function. The number that it resolves with is its exit code, otherwise 0; a throw is exit code 1. */
 export type ImageFunction = (container: FunctionContext) => Promise<unknown>
 
-/** What a function may do in place of what a process does. */
+/** What a container function can use in place of a process's environment. */
 export interface FunctionContext {
   readonly pod: PodIdentity
   readonly name: string
@@ -26,21 +26,22 @@ export interface FunctionContext {
   readonly args: readonly string[]
   readonly env: ReadonlyMap<string, string>
   readonly clock: Clock
-  /** What was written to its standard input. Empty for one that asked for none. */
+  /** Its standard input. Empty unless the container has `stdin`. */
   readonly stdin: AsyncIterable<Uint8Array>
-  /** A line each. */
+  /** Prints one line. */
   print(line: string): void
   printError(line: string): void
   /** A file of a mounted volume, by its path in the container; undefined when there is none. */
   readFile(path: string): Uint8Array | undefined
-  /** Answers connections to a port of the Pod, until the container ends. */
+  /** Accepts connections to a port of the Pod until the container ends. */
   listen(port: number, onConnection: (connection: PortStream) => void): void
-  /** Answers commands run beside it (exec, and probes and hooks that are commands). @default exit code 127 */
+  /** Handles commands run in the container (exec, and probes and hooks that are commands). @default exit code 127 */
   onExec(run: (command: readonly string[], io: ProcessIo) => Promise<number>): void
-  /** It is asked to end; one that does not in its grace period is cut off. */
+  /** Aborts when the container is asked to stop; after its grace period it counts as killed. */
   readonly signal: AbortSignal
 }
 
+/** Options of {@link createInProcessRuntime}. */
 export interface InProcessRuntimeOptions {
   /** By image, exactly as Pods name them. */
   readonly images: Readonly<Record<string, ImageFunction>>
@@ -212,7 +213,7 @@ function startFunction(
         for await (const chunk of io.stdin ?? []) stdin.push(chunk)
         if (spec.stdinOnce) stdin.end()
       }
-      void feed().catch(() => {}) // whoever sent it has left
+      void feed().catch(() => {}) // the client has disconnected
       await Promise.race([over.promise, left])
       listeners.delete(io)
     },
@@ -230,7 +231,7 @@ function findFile(spec: ContainerSpec, volumes: readonly PodVolume[], path: stri
   return undefined
 }
 
-/** Two ends of a connection without a socket. */
+/** Two ends of an in-memory connection. */
 function createPipe(): [PortStream, PortStream] {
   const [there, back] = [new AsyncQueue<Uint8Array>(), new AsyncQueue<Uint8Array>()]
   const endOf = (from: AsyncQueue<Uint8Array>, to: AsyncQueue<Uint8Array>): PortStream => ({

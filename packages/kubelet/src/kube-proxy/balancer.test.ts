@@ -27,7 +27,7 @@ describe('a balancer', () => {
     assert.deepEqual(balancer.order([], 'x'), [])
   })
 
-  it('gives a client its endpoint again until it was away for too long', async () => {
+  it('keeps a client on its endpoint until its affinity times out', async () => {
     const world = new VirtualWorld({ seed: 1 })
     const balancer = new Balancer(world.clock)
     const own = connect(balancer, 'x', three, minute)
@@ -40,7 +40,7 @@ describe('a balancer', () => {
     assert.notEqual(connect(balancer, 'x', three, minute), own)
   })
 
-  it('gives a client another endpoint when its own is gone', () => {
+  it('gives a client another endpoint when its own is removed', () => {
     const balancer = new Balancer(new VirtualWorld({ seed: 1 }).clock)
     const own = connect(balancer, 'x', three, minute)
     const others = three.filter(({ id }) => id !== own)

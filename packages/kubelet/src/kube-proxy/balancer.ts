@@ -1,7 +1,7 @@
 import type { Clock } from '@coxswain/kit'
 import type { ProxyEndpoint } from './proxy-rules.ts'
 
-/** Clients that are remembered at most; the one that was not seen for the longest time is forgotten first. */
+/** The most clients that are remembered; the least recently seen is forgotten first. */
 const maxSessions = 10_000
 
 interface Session {
@@ -9,10 +9,10 @@ interface Session {
   readonly until: number
 }
 
-/** Says which endpoint of a Service's port is next: in turn, and the same again for a client that is to keep its own. */
+/** Picks the next endpoint of a Service's port: round robin, or the same again for a client with session affinity. */
 export class Balancer {
   readonly #clock: Clock
-  /** By client, those that were seen last at the end. */
+  /** By client, the most recently seen last. */
   readonly #sessions = new Map<string, Session>()
   #turn = 0
 
@@ -20,7 +20,7 @@ export class Balancer {
     this.#clock = clock
   }
 
-  /** All of `endpoints`, in the order in which they are to be tried for `client`. */
+  /** All of `endpoints`, in the order in which to try them for `client`. */
   order(endpoints: readonly ProxyEndpoint[], client: string, affinity?: number): readonly ProxyEndpoint[] {
     const session = affinity === undefined ? undefined : this.#sessions.get(client)
     const isKept = session !== undefined && this.#clock.monotonic() < session.until
@@ -29,7 +29,7 @@ export class Balancer {
     return [...endpoints.slice(first), ...endpoints.slice(0, first)]
   }
 
-  /** A connection of `client` has got to `endpoint`. */
+  /** Records that `client` is connected to `endpoint`. */
   remember(client: string, endpoint: ProxyEndpoint, affinity: number): void {
     const now = this.#clock.monotonic()
     this.#sessions.delete(client)

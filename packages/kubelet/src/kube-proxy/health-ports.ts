@@ -29,11 +29,11 @@ export function makeHealthCheck(
 
 interface HealthPort {
   check: HealthCheck
-  /** Undefined when it could not be opened: it is not tried again before the Service changes its port. */
+  /** Undefined when it could not be opened: it is not retried before the Service changes its port. */
   readonly socket: OpenSocket | undefined
 }
 
-/** Keeps a port open for each Service that load balancers ask for. */
+/** Keeps the health-check node ports of Services open. */
 export class HealthPorts {
   readonly #sockets: ServiceSockets
   readonly #ports = new Map<number, HealthPort>()
@@ -66,7 +66,7 @@ export class HealthPorts {
 
 function answerTo({ service, localEndpoints }: HealthCheck): HealthAnswer {
   const { namespace = '', name } = service.metadata
-  const told = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: true }
+  const body = { service: { namespace, name }, localEndpoints, serviceProxyHealthy: true }
   return {
     status: localEndpoints > 0 ? 200 : 503,
     headers: {
@@ -74,6 +74,6 @@ function answerTo({ service, localEndpoints }: HealthCheck): HealthAnswer {
       'x-content-type-options': 'nosniff',
       'x-load-balancing-endpoint-weight': String(localEndpoints),
     },
-    body: JSON.stringify(told, undefined, '\t'),
+    body: JSON.stringify(body, undefined, '\t'),
   }
 }

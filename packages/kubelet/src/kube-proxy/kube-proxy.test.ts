@@ -14,10 +14,10 @@ import { type Cluster, startCluster } from '@coxswain/testing'
 const namespace = 'default'
 const address = '192.0.2.7'
 
-/** Sockets that only tell. */
+/** Sockets that record what is opened. */
 class FakeSockets implements ServiceSockets {
   readonly open_ = new Map<string, EndpointPicker>()
-  /** What stands in the way of a place, or of a port. */
+  /** The problem with a place, or with a port. */
   readonly problems = new Map<string, PortProblem>()
   readonly taken = new Set<number>()
   tries = 0
@@ -31,7 +31,7 @@ class FakeSockets implements ServiceSockets {
     const id = `${protocol} ${host}:${port}`
     const problem = this.problems.get(id)
     if (problem) return { opened: false as const, problem, message: 'no' }
-    assert.ok(!this.open_.has(id), `${id} is opened twice`)
+    assert.ok(!this.open_.has(id), `${id} was opened twice`)
     this.open_.set(id, picker)
     return { opened: true as const, socket: { close: async () => void this.open_.delete(id) } }
   }
@@ -116,7 +116,7 @@ async function warningsOf(cluster: Cluster): Promise<string[]> {
 const [clusterPlace, nodePlace] = ['TCP 127.96.1.2:80', 'TCP 127.0.0.1:30080'] as const
 
 describe('kube-proxy', () => {
-  it('listens where a Service has endpoints, and follows both', async () => {
+  it('listens where a Service has endpoints, and follows changes of both', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       await addService(cluster)
       await cluster.advance(1_000)
@@ -139,7 +139,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('keeps a client at its endpoint at both addresses', async () => {
+  it('keeps a client on its endpoint at both addresses', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       await addService(cluster, {
         sessionAffinity: 'ClientIP',
@@ -156,7 +156,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('warns of a port that somebody else has, and takes it when it is free', async () => {
+  it('warns of a port that another process has, and opens it when it is free', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       sockets.problems.set(nodePlace, 'taken')
       await addService(cluster)
@@ -164,7 +164,7 @@ describe('kube-proxy', () => {
       await cluster.advance(60_000)
       assert.deepEqual(sockets.places, [clusterPlace])
       assert.deepEqual(await warningsOf(cluster), [
-        "kube-proxy PortUnavailable can't open port tcp/127.0.0.1:30080: no; it is tried again",
+        "kube-proxy PortUnavailable can't open port tcp/127.0.0.1:30080: no; will retry",
       ])
       sockets.problems.clear()
       await cluster.advance(5_000)
@@ -172,7 +172,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('does not try again what cannot change', async () => {
+  it('does not retry a permanent problem', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       sockets.problems.set(clusterPlace, 'forbidden').set(nodePlace, 'no address')
       await addService(cluster)
@@ -186,7 +186,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('gives way to a Pod that wants the port, and comes back when the Pod listens', async () => {
+  it('gives way to a Pod that declares the port, and opens it again when the Pod listens', async () => {
     await withProxy(async ({ cluster, sockets }) => {
       await addService(cluster)
       await setEndpoints(cluster, '10.1.0.1')
@@ -201,7 +201,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('says nothing when it is the own Pod that has the port at all addresses', async () => {
+  it("reports nothing when the Service's own Pod has the port on all addresses", async () => {
     await withProxy(async ({ cluster, sockets }) => {
       sockets.problems.set('TCP 127.96.1.2:8080', 'taken')
       sockets.taken.add(8080)
@@ -213,7 +213,7 @@ describe('kube-proxy', () => {
     })
   })
 
-  it('lets go of all sockets when it stops', async () => {
+  it('closes all sockets when it stops', async () => {
     await withProxy(async ({ sockets, stop }) => {
       await stop()
       assert.ok(sockets.isDisposed)

@@ -14,21 +14,22 @@ import { Listeners } from './listeners.ts'
 import { findRivals, type Machine, makeRules, type ProxyRule, serviceNameLabel } from './proxy-rules.ts'
 import type { ServiceSockets } from './service-sockets.ts'
 
+/** Options of {@link createKubeProxy}. */
 export interface KubeProxyOptions extends Machine {
   readonly sockets: ServiceSockets
 }
 
-/** Everything is looked at together: one key. */
+/** Everything is reconciled together: one key. */
 const all = [{ name: 'services' }]
-/** Milliseconds for which changes are gathered. */
+/** Milliseconds for which changes are batched. */
 const delay = 20
 
 /**
- * Lets Services answer on the loopback addresses of this machine, as kube-proxy does on a node: NodePorts at 127.0.0.1,
- * cluster IPs at `loopbackAddressOf`. Connections go to the endpoints in turn; those that there are outlive every change.
+ * Makes Services reachable on the loopback addresses of this machine, as kube-proxy does on a node: NodePorts at 127.0.0.1,
+ * cluster IPs at `loopbackAddressOf`. Connections go to the endpoints in turn; open connections survive every change.
  *
  *   Service, EndpointSlice -> rules -> listeners -> ServiceSockets
- *   Pod ─────> ports that have to be left to Pods ─────┘
+ *   Pod ─────> ports reserved for Pods ─────┘
  */
 export function createKubeProxy(options: KubeProxyOptions): Operator {
   const { sockets } = options
@@ -54,7 +55,7 @@ export function createKubeProxy(options: KubeProxyOptions): Operator {
         const { rules, rivals, ofIPv6, checks } = await readCluster(context, options)
         if (!hasEnded) await health.sync(checks, context)
         if (ofIPv6 && !saidIPv6)
-          context.log.info('services do not answer at addresses of IPv6', { service: ofIPv6.metadata.name })
+          context.log.info('Services are not reachable at IPv6 addresses', { service: ofIPv6.metadata.name })
         saidIPv6 ||= ofIPv6 !== undefined
         const wait = await listeners.sync(rules, rivals, context)
         return wait === undefined ? undefined : requeueAfter(wait)
@@ -62,7 +63,7 @@ export function createKubeProxy(options: KubeProxyOptions): Operator {
   })
 }
 
-/** A Pod's ports are its own as long as it may run. */
+/** A Pod's ports are reserved as long as it may run. */
 function mattersForPorts(event: ObjectEvent<Pod>): boolean {
   if (event.type !== 'update') return true
   const { object, old } = event

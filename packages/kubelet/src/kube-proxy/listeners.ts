@@ -4,44 +4,44 @@ import { Balancer } from './balancer.ts'
 import type { ProxyRule } from './proxy-rules.ts'
 import type { EndpointPicker, OpenSocket, ServiceSockets } from './service-sockets.ts'
 
-/** After so many milliseconds a port that somebody else has is tried again. */
+/** Milliseconds after which a port that another process has is retried. */
 const retryTaken = 5_000
-/** A port that a Pod is about to listen on is looked at so often. */
+/** Milliseconds between checks of a port that a Pod is about to listen on. */
 const retryRival = 1_000
 
 interface Listener {
-  /** The newest: connections are balanced over its endpoints. */
+  /** The newest rule: connections are balanced over its endpoints. */
   rule: ProxyRule
   socket: OpenSocket | undefined
-  /** Pods that may listen on the same port, and were there when it was opened. */
+  /** The Pods that may listen on the same port, as of when it was opened. */
   rivals: ReadonlySet<string>
-  /** When it is tried to open it, again. */
+  /** When to try to open it next. */
   tryAt: number
-  /** The problem that people have been told of. */
-  told: string | undefined
+  /** The last reported problem. */
+  reported: string | undefined
 }
 
-/** Who hears of what cannot be opened. */
+/** Where problems are reported. */
 export interface Audience {
   readonly events: EventRecorder
   readonly log: Logger
 }
 
-const nobody: ReadonlySet<string> = new Set()
+const noPods: ReadonlySet<string> = new Set()
 
 /**
  * Keeps one socket open for each rule.
  *
- * A Pod shares the machine's network: where it listens at all addresses, it cannot as long as a Service has that port at
- * one. So a port that Pods may want is opened only when somebody listens on it already. If that was at all addresses, then
- * opening fails, and connections to the Service get to the Pod by themselves.
+ * A Pod shares the machine's network: it cannot listen on all addresses while a Service has the port on
+ * one. So a port that Pods may use is opened only once a process listens on it. If that process listens on all addresses,
+ * opening fails, and connections to the Service reach the Pod directly.
  */
 export class Listeners {
   readonly #sockets: ServiceSockets
   readonly #clock: Clock
   readonly #hasEnded: () => boolean
   readonly #listeners = new Map<string, Listener>()
-  /** By the Service's port. */
+  /** By Service port. */
   readonly #balancers = new Map<string, Balancer>()
   #saidNoAddress = false
 
@@ -52,8 +52,8 @@ export class Listeners {
   }
 
   /**
-   * Opens and closes sockets until they are those of `rules`. `rivals` are the Pods that may listen on a port, by protocol
-   * and port. Resolves with the milliseconds after which something is to be tried again.
+   * Opens and closes sockets to match `rules`. `rivals` are the Pods that may listen on a port, by protocol
+   * and port. Resolves with the milliseconds after which to call it again.
    */
   async sync(
     rules: ReadonlyMap<string, ProxyRule>,
@@ -65,17 +65,17 @@ export class Listeners {
       this.#listeners.delete(id)
       if (!listener.socket) continue
       await listener.socket.close()
-      audience.log.info('closed a port of a service', { service: listener.rule.servicePort, port: id })
+      audience.log.info('closed a Service port', { service: listener.rule.servicePort, port: id })
     }
     this.#forgetBalancers(rules)
     for (const [id, rule] of rules) {
       let listener = this.#listeners.get(id)
       if (!listener) {
-        listener = { rule, socket: undefined, rivals: nobody, tryAt: 0, told: undefined }
+        listener = { rule, socket: undefined, rivals: noPods, tryAt: 0, reported: undefined }
         this.#listeners.set(id, listener)
       }
       listener.rule = rule
-      const wanting = rivals.get(`${rule.protocol} ${rule.port}`) ?? nobody
+      const wanting = rivals.get(`${rule.protocol} ${rule.port}`) ?? noPods
       if (listener.socket && !wanting.isSubsetOf(listener.rivals)) {
         await listener.socket.close()
         listener.socket = undefined
@@ -94,9 +94,9 @@ export class Listeners {
     const { protocol, host, port } = rule
     if (rivals.size > 0 && !(await this.#sockets.isTaken(protocol, port))) {
       listener.tryAt = this.#clock.monotonic() + retryRival
-      if (listener.told === undefined)
-        audience.log.info('a port of a service waits for the pod that may listen on it', { host, port })
-      listener.told ??= 'waiting'
+      if (listener.reported === undefined)
+        audience.log.info('a Service port waits for the Pod that may listen on it', { host, port })
+      listener.reported ??= 'waiting'
       return
     }
     if (this.#hasEnded()) return
@@ -104,9 +104,9 @@ export class Listeners {
     if (this.#hasEnded()) return
     if (result.opened) {
       listener.socket = result.socket
-      listener.told = undefined
+      listener.reported = undefined
       const endpoints = rule.endpoints.map(({ id }) => id)
-      audience.log.info('opened a port of a service', { service: rule.servicePort, host, port, endpoints })
+      audience.log.info('opened a Service port', { service: rule.servicePort, host, port, endpoints })
       return
     }
     const { problem, message } = result
@@ -114,17 +114,17 @@ export class Listeners {
     listener.tryAt = mayChange ? this.#clock.monotonic() + retryTaken : Number.POSITIVE_INFINITY
     if (problem === 'no address') {
       if (!this.#saidNoAddress)
-        audience.log.warn('cluster IPs do not answer: this machine lacks loopback addresses', { message })
+        audience.log.warn('cluster IPs are not reachable: this machine lacks loopback addresses', { message })
       this.#saidNoAddress = true
       return
     }
-    // The Service's own Pod has it at all addresses, this one included.
+    // The Service's own Pod has it on all addresses, this one included.
     const isOwn = rule.endpoints.some(endpoint => endpoint.isLocal && endpoint.port === port)
-    if ((problem === 'taken' && isOwn) || listener.told === problem) return
-    listener.told = problem
+    if ((problem === 'taken' && isOwn) || listener.reported === problem) return
+    listener.reported = problem
     const text = `can't open port ${protocol.toLowerCase()}/${host}:${port}: ${message}`
-    audience.events.warning(rule.service, 'PortUnavailable', mayChange ? `${text}; it is tried again` : text)
-    audience.log[mayChange ? 'warn' : 'info']('a port of a service cannot be opened', {
+    audience.events.warning(rule.service, 'PortUnavailable', mayChange ? `${text}; will retry` : text)
+    audience.log[mayChange ? 'warn' : 'info']('a Service port cannot be opened', {
       service: rule.servicePort,
       host,
       port,

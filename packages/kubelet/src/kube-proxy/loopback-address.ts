@@ -1,7 +1,7 @@
 /**
- * Where a Service's cluster IP answers on this machine: nobody without rights can have 10.96.0.1, but 127.0.0.0/8 is
- * everybody's, so that is 127.96.0.1. A range within 127.0.0.0/8 answers at its own addresses. Undefined for what is no
- * IPv4 address: `None`, nothing, and IPv6, of which a machine has one loopback address only.
+ * The address at which a cluster IP is reachable on this machine: binding 10.96.0.1 needs privileges, but any process may
+ * bind 127.96.0.1. A range within 127.0.0.0/8 keeps its own addresses. Undefined for anything but an
+ * IPv4 address: `None`, nothing, and IPv6, which has only one loopback address.
  */
 export function loopbackAddressOf(clusterIP: string | undefined): string | undefined {
   const rest = /^\d{1,3}((?:\.\d{1,3}){3})$/.exec(clusterIP ?? '')?.[1]

@@ -39,7 +39,7 @@ const summary = (...args: [DeepReadonly<Service>, ...DeepReadonly<EndpointSlice>
   )
 
 describe('the loopback address of a cluster IP', () => {
-  it('keeps all but the first number, and is none for what is no IPv4 address', () => {
+  it('keeps all but the first number, and is undefined for anything but an IPv4 address', () => {
     assert.equal(loopbackAddressOf('10.96.0.1'), '127.96.0.1')
     assert.equal(loopbackAddressOf('127.3.2.1'), '127.3.2.1')
     for (const other of ['None', '', undefined, 'fd00::1']) assert.equal(loopbackAddressOf(other), undefined)
@@ -55,7 +55,7 @@ describe('the rules of a service', () => {
     ])
   })
 
-  it('keep to the endpoints that are meant for this machine, when all are meant for somebody', () => {
+  it('use the endpoints hinted for this machine when all endpoints have hints', () => {
     const near = { ...one, hints: { forNodes: [{ name: 'node-1' }] } }
     const far = { ...two, hints: { forNodes: [{ name: 'node-2' }] } }
     const both = 'TCP 127.96.1.2:80 > 10.1.0.1:8080 10.1.0.2:8080'
@@ -67,7 +67,7 @@ describe('the rules of a service', () => {
     ])
   })
 
-  it('match ports by name and protocol, over all slices, each address once', () => {
+  it('match ports by name and protocol, across all slices, each address once', () => {
     const ports = [
       { name: 'http', port: 80 },
       { name: 'dns', port: 53, protocol: 'UDP' },
@@ -87,7 +87,7 @@ describe('the rules of a service', () => {
     ])
   })
 
-  it('use what is ready, and what ends but still serves only when nothing is', () => {
+  it('use ready endpoints, and terminating ones that still serve only when none is ready', () => {
     const ending = { ...one, ...isEnding }
     const notReady = { ...two, ...isNotReady }
     const unknown = { addresses: ['10.1.0.3'], conditions: {} }
@@ -104,7 +104,7 @@ describe('the rules of a service', () => {
       assert.deepEqual(summary(service({}), ...slices), ['TCP 127.96.1.2:80 > 10.1.0.1:8080'])
   })
 
-  it('keep to the endpoints of this machine where the cluster IP is told to, and there only', () => {
+  it('use only the endpoints of this machine for the cluster IP with internalTrafficPolicy Local', () => {
     const ports = [{ name: 'http', port: 80, nodePort: 30080 }]
     const local = { internalTrafficPolicy: 'Local', externalTrafficPolicy: 'Local', ports }
     assert.deepEqual(summary(service(local), slice([one, two])), [
@@ -118,7 +118,7 @@ describe('the rules of a service', () => {
     )
   })
 
-  it('are none for services that have no address of ours', () => {
+  it('do not exist for Services without an IPv4 cluster IP of this proxy', () => {
     const ready = slice([one])
     assert.deepEqual(summary(service({ clusterIP: 'None', clusterIPs: ['None'] }), ready), [])
     assert.deepEqual(summary(service({ type: 'ExternalName', clusterIP: '' }), ready), [])
@@ -137,7 +137,7 @@ describe('the rules of a service', () => {
     assert.equal(affinityOf({ sessionAffinity: 'ClientIP', sessionAffinityConfig }), 5_000)
   })
 
-  it('look for endpoints of this machine on its loopback addresses first', () => {
+  it('try the loopback addresses first for endpoints of this machine', () => {
     const local = { addresses: [machine.address], targetRef: { kind: 'Pod', uid: 'p' }, ...isReady }
     const [rule] = makeRules(service({}), [slice([local, one])], machine)
     assert.deepEqual(
@@ -150,8 +150,8 @@ describe('the rules of a service', () => {
   })
 })
 
-describe('the ports that Pods may want', () => {
-  it('are those they declare and those of local endpoints, while they may run', () => {
+describe('the ports that Pods may use', () => {
+  it('are those that they declare and those of local endpoints, while they may run', () => {
     const pod = (uid: string, containerPort: number, rest: { nodeName?: string; phase?: string } = {}) =>
       ({
         metadata: { uid, name: uid },

@@ -5,22 +5,23 @@ import { isPodTerminal } from '@coxswain/kinds'
 import { isMirrorPod } from '../mirror-pods/mirror-pod.ts'
 import { loopbackAddressOf } from './loopback-address.ts'
 
+/** The protocols that kube-proxy forwards. */
 export type ProxyProtocol = 'TCP' | 'UDP'
 
-/** Where connections of a Service may go. */
+/** An endpoint that connections to a Service may go to. */
 export interface ProxyEndpoint {
   /** `address:port`, as the EndpointSlice has them. */
   readonly id: string
-  /** Where somebody may listen, the likeliest first. */
+  /** The addresses to try, the likeliest first. */
   readonly hosts: readonly string[]
   readonly port: number
-  /** Whether what listens there is of this machine. */
+  /** Whether it is on this machine. */
   readonly isLocal: boolean
   /** The Pod, by its uid. */
   readonly pod?: string
 }
 
-/** A port that has to be listened on, and where what comes there goes. */
+/** A port to listen on, and where its connections go. */
 export interface ProxyRule {
   /** Unique among the rules of a machine: `TCP 127.96.0.1:443`. */
   readonly id: string
@@ -28,15 +29,15 @@ export interface ProxyRule {
   readonly host: string
   readonly port: number
   readonly service: DeepReadonly<Service>
-  /** The Service's port, whatever address it is reached at: these share what they remember of clients. */
+  /** The Service's port, whatever address it is reached at: its addresses share session affinity. */
   readonly servicePort: string
-  /** Never empty: a Service without endpoints refuses connections, because nobody listens. */
+  /** Never empty: the port of a Service without endpoints is closed. */
   readonly endpoints: readonly ProxyEndpoint[]
-  /** How long a client keeps its endpoint after its last connection, in milliseconds. @default not at all */
+  /** How long a client keeps its endpoint after its last connection, in milliseconds. @default no affinity */
   readonly affinity?: number
 }
 
-/** What of the cluster is this machine. */
+/** The part of the cluster that is this machine. */
 export interface Machine {
   /** The names of its nodes. */
   readonly nodes: ReadonlySet<string>
@@ -44,18 +45,18 @@ export interface Machine {
   readonly address: string
 }
 
-/** Where NodePorts answer. */
+/** Where NodePorts listen. */
 export const nodePortHost = '127.0.0.1'
-/** Where processes of this machine listen that listen nowhere else. */
+/** The loopback addresses that processes listen on. */
 const loopbackHosts = ['127.0.0.1', '::1']
 const defaultAffinity = 10_800
 
 export const serviceNameLabel = 'kubernetes.io/service-name'
-/** Somebody else's Services, and the slices of Services that have no address. */
+/** The labels of Services that another proxy handles, and of the slices of headless Services. */
 const proxyNameLabel = 'service.kubernetes.io/service-proxy-name'
 const headlessLabel = 'service.kubernetes.io/headless'
 
-/** The ports that have to be listened on for a Service. */
+/** The ports to listen on for a Service. */
 export function makeRules(
   service: DeepReadonly<Service>,
   slices: readonly DeepReadonly<EndpointSlice>[],
@@ -88,7 +89,7 @@ export function makeRules(
     }
     const isInternalLocal = spec.internalTrafficPolicy === 'Local'
     for (const host of clusterHosts) add(host, port.port, usable(known, isInternalLocal))
-    // What comes to a node port from the machine itself may go everywhere, whatever externalTrafficPolicy says.
+    // Connections to a node port from the machine itself may go anywhere, whatever externalTrafficPolicy says.
     if (port.nodePort) add(nodePortHost, port.nodePort, usable(known, false))
   }
   return rules
@@ -98,17 +99,17 @@ interface KnownEndpoint extends ProxyEndpoint {
   readonly isReady: boolean
   readonly isServing: boolean
   readonly isTerminating: boolean
-  /** Of a node of this machine, which is what traffic policies ask for. */
+  /** Whether it is on a node of this machine, for traffic policies. */
   readonly isOfNode: boolean
-  /** Whether a node of this machine is among those it is meant for. @default nobody says whom it is meant for */
+  /** Whether its hints name a node of this machine. @default it has no hints */
   readonly isHinted?: boolean
 }
 
-/** Those that are ready; when there is none, those that end but still serve. */
+/** Those that are ready; when none is, those that are terminating but still serving. */
 function usable(known: readonly KnownEndpoint[], ofNodesOnly: boolean): readonly ProxyEndpoint[] {
   const candidates = ofNodesOnly ? known.filter(({ isOfNode }) => isOfNode) : known
   const ready = candidates.filter(({ isReady }) => isReady)
-  // Hints count when every endpoint has one, and one is meant for this machine (trafficDistribution: PreferSameNode).
+  // Hints apply when every endpoint has them, and one names this machine (trafficDistribution: PreferSameNode).
   const near = ready.filter(({ isHinted }) => isHinted)
   const counts = !ofNodesOnly && near.length > 0 && ready.every(({ isHinted }) => isHinted !== undefined)
   if (ready.length > 0) return counts ? near : ready
@@ -131,7 +132,7 @@ function endpointsOf(
       if (address === undefined) continue
       const id = `${address}:${port}`
       const isReady = conditions.ready ?? true
-      // One address may be in two slices for a moment: the better one counts.
+      // One address may briefly be in two slices: the better entry counts.
       if (known.get(id)?.isReady) continue
       const isLocal = address === machine.address
       known.set(id, {
@@ -154,8 +155,8 @@ function endpointsOf(
 }
 
 /**
- * The ports that Pods of this machine may listen on, and which Pods: a program that wants a port at all addresses gets
- * it only as long as nobody has it at one.
+ * The ports that Pods of this machine may listen on, and which Pods: a program can listen on a port on all addresses
+ * only while no other process has it on one of them.
  */
 export function findRivals(
   pods: Iterable<DeepReadonly<Pod>>,

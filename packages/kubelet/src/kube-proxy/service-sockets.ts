@@ -1,12 +1,12 @@
 import type { ProxyEndpoint, ProxyProtocol } from './proxy-rules.ts'
 
-/** What kube-proxy needs of a machine. */
+/** The sockets that kube-proxy needs. */
 export interface ServiceSockets extends AsyncDisposable {
-  /** Listens, and brings what comes to one of the endpoints that `picker` names. */
+  /** Listens, and forwards connections to the endpoints that `picker` names. */
   open(place: SocketPlace, picker: EndpointPicker): Promise<OpenResult>
-  /** Listens, and gives everybody who asks over HTTP the answer of the moment. @default nobody is answered */
+  /** Listens, and answers HTTP requests with the current `answer`. @default health checks are not served */
   serveHealth?(place: Omit<SocketPlace, 'protocol'>, answer: () => HealthAnswer): Promise<OpenResult>
-  /** Whether somebody of this machine listens on a port, at one of the usual addresses. */
+  /** Whether a process of this machine listens on a port, on one of the usual addresses. */
   isTaken(protocol: ProxyProtocol, port: number): Promise<boolean>
 }
 
@@ -16,32 +16,35 @@ export interface HealthAnswer {
   readonly body: string
 }
 
+/** Where to listen. */
 export interface SocketPlace {
   readonly protocol: ProxyProtocol
   readonly host: string
   readonly port: number
 }
 
-/** Asked anew for every connection. */
+/** Consulted for every connection. */
 export interface EndpointPicker {
-  /** Those to try, in this order. */
+  /** The endpoints to try, in order. */
   candidates(client: string): readonly ProxyEndpoint[]
   connected(client: string, endpoint: ProxyEndpoint): void
-  /** Whether what has no connections, only packets, may still go there. */
+  /** Whether packets of a connectionless protocol may still go there. */
   isCurrent(endpoint: ProxyEndpoint): boolean
 }
 
+/** A port that is open. */
 export interface OpenSocket {
-  /** Listens no longer; connections that there are go on. Resolves when somebody else can have the port. */
+  /** Stops listening; open connections continue. Resolves when the port is free. */
   close(): Promise<void>
 }
 
 /**
- * Why a port cannot be had: somebody else has it; this user may not have it, as those below 1024; the machine has no such
- * address; something that may be over in a moment, as too many open files.
+ * Why a port cannot be opened: another process has it; this user may not open it, for example below 1024; the machine has no such
+ * address; something transient, for example too many open files.
  */
 export type PortProblem = 'taken' | 'forbidden' | 'no address' | 'failed'
 
+/** The result of an attempt to open a port. */
 export type OpenResult =
   | { readonly opened: true; readonly socket: OpenSocket }
   | { readonly opened: false; readonly problem: PortProblem; readonly message: string }

@@ -5,14 +5,14 @@ const longest = 300_000
 export class BackOff {
   readonly #entries = new Map<string, { delay: number; updated: number }>()
 
-  /** The delay that `key` is in at `now`, counted from `since`; undefined when it may go ahead. */
+  /** The delay that applies to `key` at `now`, counted from `since`; undefined when it may proceed. */
   current(key: string, since: number, now: number): number | undefined {
     const entry = this.#entries.get(key)
     if (!entry || now - entry.updated > 2 * longest) return undefined
     return now - since < entry.delay ? entry.delay : undefined
   }
 
-  /** `key` goes ahead: the next time it waits longer. */
+  /** Records an attempt of `key`: the next one waits longer. */
   next(key: string, now: number): void {
     const entry = this.#entries.get(key)
     if (!entry || now - entry.updated > 2 * longest) this.#entries.set(key, { delay: initial, updated: now })

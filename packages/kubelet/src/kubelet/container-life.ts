@@ -13,19 +13,19 @@ export interface LifeOptions {
   readonly context: WorkerContext
   readonly identity: PodIdentity
   readonly pod: () => DeepReadonly<Pod>
-  /** Its record says something else of its readiness. */
+  /** Its readiness has changed. */
   readonly onProbe: () => void
-  /** A probe has failed for which containers are restarted. */
+  /** A liveness or startup probe has failed. */
   readonly onUnhealthy: (type: ProbeType, probe: DeepReadonly<Probe> | undefined) => void
-  /** It has ended; once. */
+  /** It has ended; called once. */
   readonly onExit: (exit: ContainerExit) => void
 }
 
-/** What is kept of a log as last words: so many lines, and so many characters of them. */
+/** The termination message from a log: at most this many lines and characters. */
 const fallbackLines = 80
 const fallbackLimit = 2_048
 
-/** A container from its start to its end: hooks, probes, stop, last words. It keeps `ready` and `started` of its record. */
+/** A container from its start to its end: hooks, probes, stop, termination message. It maintains `ready` and `started` of its record. */
 export class ContainerLife {
   readonly handle: RunningContainer
   readonly #record: ContainerRecord
@@ -91,7 +91,7 @@ export class ContainerLife {
     this.#tasks?.abort()
   }
 
-  /** Within `grace` milliseconds, after `turn`. Resolves when it has ended and `onExit` has been called. */
+  /** Stops it within `grace` milliseconds, after `turn`. Resolves when it has ended and `onExit` has been called. */
   async stop(grace: number, turn?: Promise<unknown>): Promise<void> {
     if (this.#isStopping) return await this.#over
     this.#isStopping = true
@@ -100,7 +100,7 @@ export class ContainerLife {
       context.events.warning(this.#subject(), 'FailedPreStopHook', 'PreStopHook failed')
     await stopContainer(this.#target(), grace, { onHookFailure, signal: this.#tasks?.signal, turn })
     await this.#over
-    await this.#tasks?.join().catch(() => {}) // a probe that was cut off
+    await this.#tasks?.join().catch(() => {}) // an aborted probe
   }
 
   #subject(): EventSubject {
@@ -118,7 +118,7 @@ export class ContainerLife {
     return { pod: identity, container: this.#record.container, handle: this.handle, runtime, env }
   }
 
-  /** Nobody can be asked: each probe succeeds as soon as it would have been able to. */
+  /** Nothing can be probed: each probe succeeds as soon as it could have. */
   #pretendToProbe(): void {
     const { context, onProbe } = this.#options
     const record = this.#record
@@ -150,7 +150,7 @@ export class ContainerLife {
     this.#options.onExit(await this.#withLastWords(exit))
   }
 
-  /** What it printed last, where it left no words and its Pod asks for that. */
+  /** The end of its log, where it left no termination message and its policy is FallbackToLogsOnError. */
   async #withLastWords(exit: ContainerExit): Promise<ContainerExit> {
     const { name, terminationMessagePolicy } = this.#record.container
     if (terminationMessagePolicy !== 'FallbackToLogsOnError' || exit.message || exit.exitCode === 0)
@@ -165,7 +165,7 @@ export class ContainerLife {
       for await (const chunk of context.runtime.readLog(container, options))
         text += decoder.decode(chunk, { stream: true })
     } catch {
-      // nothing was kept of it
+      // its log was not kept
     }
     return text === '' ? exit : { ...exit, message: text.slice(-fallbackLimit) }
   }

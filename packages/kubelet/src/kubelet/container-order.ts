@@ -1,7 +1,7 @@
 import { type ContainerRecord, hasSucceeded } from './container-record.ts'
 
 /**
- * The containers that have to be started now: init containers one after the other, a sidecar before what comes after it, and once the
+ * The containers to start now: init containers one after the other, a sidecar before the containers after it, and once the
  * Pod `hasBegun` all others at any time.
  */
 export function findDue(
@@ -21,7 +21,7 @@ export function findDue(
   return due
 }
 
-/** All are asked at once, and sidecars end last, each after those that were started after it: `turn` is when its time has come. */
+/** All are stopped at once, and sidecars end last, in reverse start order: `turn` resolves when a sidecar may be stopped. */
 export async function stopInOrder(
   records: readonly ContainerRecord[],
   stop: (record: ContainerRecord, turn?: Promise<unknown>) => Promise<void>,

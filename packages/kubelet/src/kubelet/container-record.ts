@@ -5,9 +5,9 @@ import { isSidecar, type PodView } from '@coxswain/kinds'
 import type { EventSubject } from '@coxswain/runtime'
 import type { ContainerRole, RunningContainer } from '../container-runtime.ts'
 
-/** What the agent knows of one container. */
+/** What the kubelet knows of one container. */
 export interface ContainerRecord {
-  /** As the node runs it: what a resize asks for is here once the node has agreed. */
+  /** As the node runs it: a resize changes it once the node has accepted it. */
   container: DeepReadonly<Container>
   readonly role: ContainerRole
   state: ContainerState
@@ -15,10 +15,10 @@ export interface ContainerRecord {
   restartCount: number
   imageID: string
   containerID: string | undefined
-  /** Its start-up probe has succeeded, or it has none. */
+  /** Its startup probe has succeeded, or it has none. */
   started: boolean
   ready: boolean
-  /** Whom it runs as, where the runtime tells. */
+  /** The user that it runs as, where the runtime reports it. */
   user?: RunningContainer['user']
 }
 
@@ -29,7 +29,7 @@ const fields: Readonly<Record<ContainerRole, string>> = {
   ephemeral: 'ephemeralContainers',
 }
 
-/** What events of one container are about. */
+/** The involved object of a container's events. */
 export function partOf(
   { apiVersion, kind, metadata }: PodView,
   { container, role }: Pick<ContainerRecord, 'container' | 'role'>,
@@ -50,7 +50,7 @@ export function hasRun({ state, lastState }: ContainerRecord): boolean {
   return (state.running ?? state.terminated ?? lastState?.terminated) !== undefined
 }
 
-/** How its last life ended, when no other has begun. */
+/** How its last attempt ended, when no other has started. */
 export function lastExitOf({ state, lastState }: ContainerRecord): ContainerState['terminated'] {
   return state.terminated ?? (state.waiting && lastState?.terminated)
 }
@@ -58,11 +58,11 @@ export function lastExitOf({ state, lastState }: ContainerRecord): ContainerStat
 export interface RecordOptions {
   /** RFC 3339. */
   readonly now: string
-  /** Containers outlive agents: what the status says that runs does. */
+  /** Containers outlive the kubelet: those that the status reports as running still run. */
   readonly adopts: boolean
 }
 
-/** How a container has ended that nobody saw end, in a kubelet's words. */
+/** The state of a container whose end was not observed, in the kubelet's words. */
 const lostContainer = {
   exitCode: 137,
   reason: 'ContainerStatusUnknown',
@@ -80,7 +80,7 @@ export function createRecords(pod: PodView, options: RecordOptions): ContainerRe
 }
 
 /**
- * What the Pod's status remembers of a container. One that ran when an earlier agent wrote the status counts as killed,
+ * The record of a container from the Pod's status. One that ran when an earlier kubelet wrote the status counts as killed,
  * unless it is adopted.
  */
 export function createRecord(
@@ -112,7 +112,7 @@ export function createRecord(
   }
 }
 
-/** Of a container that has not been started. */
+/** The state of a container that has not been started. */
 export function firstState({ spec }: PodView): ContainerState {
   const waitsForOthers = (spec.initContainers ?? []).length > 0
   return { waiting: { reason: waitsForOthers ? 'PodInitializing' : 'ContainerCreating' } }
@@ -127,12 +127,12 @@ function statusOf({ status = {} }: PodView, name: string) {
   return undefined
 }
 
-/** What it was is remembered when it is about to be something else. */
+/** Saves the current state as the last state before it changes. */
 export function keepLastState(record: ContainerRecord): void {
   if (record.state.terminated) record.lastState = record.state
 }
 
-/** It runs on the runtime of that name. */
+/** Records that it runs on the runtime of that name. */
 export function noteStart(
   record: ContainerRecord,
   handle: RunningContainer,
@@ -147,7 +147,7 @@ export function noteStart(
   record.ready = record.started && !record.container.readinessProbe && !handle.ready
 }
 
-/** It has ended, or could not be started. */
+/** Records that it has ended, or could not be started. */
 export function noteExit(
   record: ContainerRecord,
   exit: NonNullable<ContainerRecord['state']['terminated']>,

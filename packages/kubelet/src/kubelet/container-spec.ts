@@ -5,7 +5,7 @@ import { expand } from './expand.ts'
 import { hostnameOf } from './pod-files.ts'
 import { restartPolicyOf } from './restart-policy.ts'
 
-/** A container of a Pod as a runtime is told of it, with the variables put into its command. */
+/** The spec of a Pod's container for a runtime, with the variables in its command expanded. */
 export function makeContainerSpec(
   pod: DeepReadonly<Pod>,
   container: DeepReadonly<Container>,

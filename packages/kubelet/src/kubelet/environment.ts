@@ -4,9 +4,9 @@ import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { decodeBase64Text } from '@coxswain/kit'
 import { expand } from './expand.ts'
 
-/** What the agent looks up for a Pod; undefined for what does not exist. */
+/** What the kubelet looks up for a Pod; undefined for objects that do not exist. */
 export interface PodSources {
-  /** What the node has: the limit of a container that has none. */
+  /** The node's capacity: the limit of a container that has none. */
   readonly capacity: Readonly<Record<string, string>>
   configMap(
     name: string,
@@ -15,12 +15,12 @@ export interface PodSources {
   secret(name: string): Promise<DeepReadonly<{ data?: Record<string, string> }> | undefined>
 }
 
-/** What a Pod asks for and is not there: the container waits, with this reason. */
+/** Something that the Pod refers to is missing: the container waits, with this message. */
 export class ConfigError extends Error {
   override readonly name = 'CreateContainerConfigError'
 }
 
-/** The variables of a container, later ones over earlier ones. @throws ConfigError */
+/** The environment of a container; later variables override earlier ones. @throws ConfigError */
 export async function makeEnvironment(
   pod: DeepReadonly<Pod>,
   container: DeepReadonly<Container>,
@@ -109,7 +109,7 @@ export function readField(pod: DeepReadonly<Pod>, path: string): string {
   throw new ConfigError(`unsupported fieldPath: ${path}`)
 }
 
-/** Keys such as `constructor` are in every object. */
+/** Own properties only: keys such as `constructor` are inherited. */
 function ownValue<T>(values: Readonly<Record<string, T>> | undefined, key: string): T | undefined {
   return values && Object.hasOwn(values, key) ? values[key] : undefined
 }

@@ -5,14 +5,14 @@ import { BackOff, formatSeconds } from './back-off.ts'
 import { expand } from './expand.ts'
 
 describe('expand', () => {
-  it('puts variables in, once, and leaves what is none', () => {
+  it('expands variables once, and leaves unknown ones', () => {
     const values: Record<string, string> = { A: '1', B: '$(A)', EMPTY: '' }
     const cases = {
       '$(A)': '1',
       'x$(A)y$(A)': 'x1y1',
       '$(B)': '$(A)',
       '$(EMPTY)': '',
-      '$(NOBODY)': '$(NOBODY)',
+      '$(UNSET)': '$(UNSET)',
       '$$(A)': '$(A)',
       '$$$(A)': '$1',
       '$A {A} $': '$A {A} $',
@@ -29,7 +29,7 @@ describe('expand', () => {
 })
 
 describe('BackOff', () => {
-  it('waits not at all, then 10 s doubling to 300 s, and not at all after ten good minutes', () => {
+  it('does not wait at first, then 10 s doubling to 300 s, and not after ten minutes without failure', () => {
     const backOff = new BackOff()
     const delays: (number | undefined)[] = []
     let now = 0
@@ -47,7 +47,7 @@ describe('BackOff', () => {
 })
 
 describe('createLogFilter', () => {
-  it('dates whole lines, not their pieces, and drops what is too old or of the other stream', () => {
+  it('puts timestamps on whole lines, not partial ones, and drops lines that are too old or of the other stream', () => {
     const lines = [
       formatLogLine(1_000, 'stdout', 'old', false),
       formatLogLine(5_000, 'stdout', 'begun ', true),

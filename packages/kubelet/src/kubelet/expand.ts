@@ -1,5 +1,5 @@
 /**
- * Puts variables into a text: `$(NAME)` is the variable's value, or stays as it is when there is none; `$$` is `$`.
+ * Expands variables: `$(NAME)` is the variable's value, or stays as it is when unset; `$$` is `$`.
  */
 export function expand(text: string, lookUp: (name: string) => string | undefined): string {
   let result = ''

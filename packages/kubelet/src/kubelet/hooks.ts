@@ -12,7 +12,7 @@ export interface HookTarget {
   readonly env: Env
 }
 
-/** Longest that a hook which asks over HTTP waits for an answer. */
+/** The timeout of HTTP hooks. */
 const httpTimeout = 30_000
 
 /** Runs a lifecycle hook. Rejects when it fails, or when `signal` aborts. Simulated containers only sleep. */

@@ -10,14 +10,14 @@ export type PullResult =
   | { readonly ok: true; readonly id: string }
   | { readonly ok: false; readonly reason: string; readonly message: string; readonly retryAfter: number }
 
-/** Gets the images of one node by their pull policies, with the kubelet's events and back-off. */
+/** Pulls the images of one node by their pull policies, with the kubelet's events and back-off. */
 export class ImagePuller {
   readonly #runtime: ContainerRuntime
   readonly #clock: Clock
-  /** Images that have been got before, and their sizes in bytes. */
+  /** Images that are present, and their sizes in bytes. */
   readonly #present = new Map<string, number>()
   readonly #backOff = new BackOff()
-  /** When an image was last not to be had, and why. */
+  /** When a pull last failed, and why. */
   readonly #failures = new Map<string, { readonly at: number; readonly message: string }>()
 
   constructor(runtime: ContainerRuntime, clock: Clock) {
@@ -25,7 +25,7 @@ export class ImagePuller {
     this.#clock = clock
   }
 
-  /** What the node has, with sizes in bytes. */
+  /** The images on the node, with sizes in bytes. */
   get present(): ReadonlyMap<string, number> {
     return this.#present
   }
@@ -66,7 +66,7 @@ export class ImagePuller {
       return { ok: false, reason: 'ImagePullBackOff', message, retryAfter: failure.at + delay - now }
     }
     events.normal(subject, 'Pulling', `Pulling image ${quoted}`)
-    // What the node has is only looked at again.
+    // An image that is present is only looked up again.
     const isNew = !this.#present.has(image)
     const pulled = isNew ? await this.#runtime.pullImage?.(image, signal) : undefined
     const found = pulled ?? (await this.#runtime.findImage(image))
@@ -86,7 +86,7 @@ export class ImagePuller {
     return { ok: true, id: found.id }
   }
 
-  /** A Pod is gone: what it could not get does not matter any more. */
+  /** Forgets the failed pulls of a Pod that is deleted. */
   forget(pod: DeepReadonly<Pod>): void {
     if (this.#failures.size === 0) return
     for (const { image = '' } of [...(pod.spec.initContainers ?? []), ...pod.spec.containers])

@@ -37,8 +37,8 @@ const usageAt = (seconds: number, cpuSeconds: number): ContainerUsage => ({
 })
 
 function open(usages: ContainerUsage[] = [], readLog?: (options: LogOptions) => AsyncIterable<Uint8Array>) {
-  const stranger = { ...usageAt(10, 99), pod: { uid: 'u-2', namespace: 'default', name: 'elsewhere' } }
-  const runtime = { usage: async () => [usages.shift() ?? usageAt(0, 0), stranger] }
+  const foreign = { ...usageAt(10, 99), pod: { uid: 'u-2', namespace: 'default', name: 'elsewhere' } }
+  const runtime = { usage: async () => [usages.shift() ?? usageAt(0, 0), foreign] }
   const asked: string[] = []
   const api = createKubeletApi({
     node: 'node-1',
@@ -63,8 +63,8 @@ function open(usages: ContainerUsage[] = [], readLog?: (options: LogOptions) => 
   return { ask, asked }
 }
 
-describe('what a kubelet is asked', () => {
-  it('is answered for its own pods', async () => {
+describe("the kubelet's own API", () => {
+  it('serves health checks and its own Pods', async () => {
     const { ask } = open()
     assert.deepEqual(await ask('/healthz'), { status: 200, type: 'text/plain; charset=utf-8', text: 'ok' })
     const list = JSON.parse((await ask('/pods')).text)
@@ -75,7 +75,7 @@ describe('what a kubelet is asked', () => {
     assert.match((await ask('/metrics')).text, /^kubelet_running_containers\{container_state="running"\} 1$/m)
   })
 
-  it('is nothing that changes anything', async () => {
+  it('rejects everything that would change something', async () => {
     const { ask } = open()
     for (const path of [
       '/',
@@ -89,7 +89,7 @@ describe('what a kubelet is asked', () => {
     assert.equal((await ask('/containerLogs/default/web/main', 'DELETE')).status, 405)
   })
 
-  it('may be the log of a container', async () => {
+  it('serves the logs of containers', async () => {
     const { ask, asked } = open([], async function* () {
       yield new TextEncoder().encode('a\n')
       yield new TextEncoder().encode('b\n')
@@ -106,7 +106,7 @@ describe('what a kubelet is asked', () => {
     })
   })
 
-  it('is what its containers use, and how fast since it was asked before', async () => {
+  it('serves the usage of its containers, with the rate since the last request', async () => {
     const { ask } = open([usageAt(10, 5), usageAt(20, 5.5), usageAt(20.1, 5.6), usageAt(30, 0.1)])
     const rates: number[] = []
     for (let i = 0; i < 4; i++) {
@@ -118,11 +118,11 @@ describe('what a kubelet is asked', () => {
       assert.equal(node.cpu.usageNanoCores, pods[0].containers[0].cpu.usageNanoCores)
       rates.push(pods[0].cpu.usageNanoCores)
     }
-    // All of its life; ten seconds with half a second; almost no time; a new life of thirty seconds.
+    // Since its start; ten seconds with half a second; almost no time; a restart thirty seconds ago.
     assert.deepEqual(rates, [500_000_000, 50_000_000, 50_000_000, 3_333_333])
   })
 
-  it('is the same in the words of Prometheus', async () => {
+  it("serves the same in Prometheus' text format", async () => {
     const { ask } = open([usageAt(10, 5), usageAt(10, 5)])
     const time = start + 10_000
     const { text } = await ask('/metrics/resource')
@@ -145,7 +145,7 @@ describe('what a kubelet is asked', () => {
     )
   })
 
-  it('tells what the whole machine uses where the runtime knows, pods or not', async () => {
+  it('reports the usage of the whole machine where the runtime measures it', async () => {
     const nodeUsage = () => ({
       time: start + 10_000,
       startedAt: start,

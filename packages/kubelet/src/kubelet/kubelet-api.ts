@@ -14,6 +14,7 @@ export interface NodeRequest {
   readonly signal: AbortSignal
 }
 
+/** The response of a node to a {@link NodeRequest}. */
 export interface NodeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -29,12 +30,12 @@ type ReadLog = (
 export interface KubeletApiOptions {
   readonly node: string
   readonly runtime: ContainerRuntime
-  /** Those that the node looks after. */
+  /** The Pods of the node. */
   readonly pods: () => readonly PodView[]
   readonly readLog: ReadLog
 }
 
-/** Answers what a kubelet's own server is asked; what changes something (exec, run) has its own ways here. */
+/** Answers requests to the kubelet's own server, read-only: exec and run go through `NodeConnection`. */
 export function createKubeletApi(options: KubeletApiOptions): (request: NodeRequest) => Promise<NodeAnswer> {
   const { node, pods, readLog } = options
   const stats = new NodeStats(options)
@@ -94,7 +95,7 @@ function logOptions({ query, signal }: NodeRequest): LogOptions & { readonly pre
   }
 }
 
-/** What of a KubeletConfiguration means anything here. */
+/** The fields of a KubeletConfiguration that apply here. */
 function configurationOf(): object {
   return {
     kind: 'KubeletConfiguration',
@@ -110,7 +111,7 @@ function configurationOf(): object {
 const isRunning = ({ status }: PodView): boolean =>
   status?.containerStatuses?.some(({ state }) => state?.running !== undefined) ?? false
 
-/** What a runtime knows of a Pod: its name and its containers. */
+/** A Pod as the runtime knows it: its name and its containers. */
 function onlyContainers({ metadata: { name, namespace, uid }, spec, status }: PodView): object {
   const running = new Set(
     (status?.containerStatuses ?? []).filter(({ state }) => state?.running).map(({ name: of }) => of),

@@ -18,7 +18,7 @@ import {
 const server: ImageFunction = async ({ signal, clock }) =>
   await clock.sleep(Number.POSITIVE_INFINITY, { signal })
 
-/** Ends with the exit codes that its arguments say, one in each life. */
+/** Exits with the codes in its arguments, one for each attempt. */
 const coded: ImageFunction = async ({ args, attempt, print, printError, clock, signal }) => {
   print(`life ${attempt}`)
   printError('last words')
@@ -30,7 +30,7 @@ const variables: ImageFunction = async ({ env, print }) => {
   for (const [name, value] of [...env].sort()) print(`${name}=${value}`)
 }
 
-/** Commands that are run beside it do not end by themselves. */
+/** Commands run in it do not end by themselves. */
 const hanging: ImageFunction = async context => {
   context.onExec(async (_command, { signal }) => {
     await context.clock.sleep(Number.POSITIVE_INFINITY, { signal })
@@ -42,7 +42,7 @@ const hanging: ImageFunction = async context => {
 const images = { server, hanging, coded, variables, instant: async () => 0 }
 
 interface Stage extends NodeStage {
-  /** By Pod: what was last asked for. */
+  /** By Pod: the volumes that were last written. */
   readonly volumes: ReadonlyMap<string, readonly PodVolume[]>
 }
 
@@ -68,7 +68,7 @@ async function withAgent(body: (stage: Stage) => Promise<void>): Promise<void> {
 const codes = (...args: string[]) => ({ args, image: 'coded' })
 
 describe("a kubelet, in upstream's cases", () => {
-  it('gives claims the folders of the volumes that they are bound to', async () => {
+  it('mounts the directories of the volumes that claims are bound to', async () => {
     await withAgent(async ({ cluster, volumes }) => {
       const { client } = cluster
       const claim = (name: string) => ({ name, persistentVolumeClaim: { claimName: name } })
@@ -128,7 +128,7 @@ describe("a kubelet, in upstream's cases", () => {
     })
   })
 
-  it('restarts all containers of a pod, from the first init container on, where a rule says so', async () => {
+  it('restarts all containers of a pod, from the first init container on, for RestartAllContainers', async () => {
     await withAgent(async ({ cluster }) => {
       const rule = { action: 'RestartAllContainers', exitCodes: { operator: 'In', values: [9] } }
       await addPod(cluster, 'a', {
@@ -156,7 +156,7 @@ describe("a kubelet, in upstream's cases", () => {
     })
   })
 
-  it('takes the end of the log for last words where the pod asks for that', async () => {
+  it('uses the end of the log as the termination message with FallbackToLogsOnError', async () => {
     await withAgent(async ({ cluster }) => {
       const terminationMessagePolicy = 'FallbackToLogsOnError'
       const spec = (code: string) => ({
@@ -171,7 +171,7 @@ describe("a kubelet, in upstream's cases", () => {
     })
   })
 
-  it('does not wait for a hook of what it has to stop', async () => {
+  it('does not wait for the postStart hook of a container that it has to stop', async () => {
     await withAgent(async ({ cluster }) => {
       const lifecycle = { postStart: { exec: { command: ['hang'] } } }
       await addPod(cluster, 'a', one('hanging', { lifecycle }))
@@ -183,7 +183,7 @@ describe("a kubelet, in upstream's cases", () => {
     })
   })
 
-  it('tells containers of the services of their namespace', async () => {
+  it('gives containers the variables of the Services of their namespace', async () => {
     await withAgent(async stage => {
       const { cluster } = stage
       const service = await cluster.run(
@@ -216,7 +216,7 @@ describe("a kubelet, in upstream's cases", () => {
     })
   })
 
-  it('answers a resize: at once, with a restart, or with why not', async () => {
+  it('handles a resize: at once, with a restart, or with a reason why not', async () => {
     await withAgent(async ({ cluster }) => {
       const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }]
       const resources = { requests: { cpu: '100m', memory: '10Mi' } }

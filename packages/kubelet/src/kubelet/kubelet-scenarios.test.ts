@@ -10,7 +10,7 @@ const annotation = (word: string, value: string) => ({ [`simulated.coxswain.dev/
 const remove = (cluster: Cluster, name: string) =>
   cluster.run(cluster.client.delete(Pod, { namespace, name }))
 
-/** The node as `node-1 ready`; pods as `name phase ready`, with the codes that containers ended with which nobody stopped. */
+/** The node as `node-1 ready`; pods as `name phase ready`, with the exit codes of containers that were not stopped. */
 async function look(cluster: Cluster): Promise<string[]> {
   const { items: nodes } = await cluster.run(cluster.client.list(Node))
   const { items: pods } = await cluster.run(cluster.client.list(Pod, { namespace }))
@@ -28,7 +28,7 @@ async function look(cluster: Cluster): Promise<string[]> {
   ].sort()
 }
 
-describe('the kubelet, whatever happens to it', () => {
+describe('the kubelet, under faults', () => {
   const scenario = scenariosOf('kubelet', {
     controllers: () => [
       createKubelet({ runtime: createSimulatedRuntime({ missingImages: ['lost'] }) }).operator,

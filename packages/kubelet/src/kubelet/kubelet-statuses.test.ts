@@ -44,7 +44,7 @@ async function withAgent(
 const sidecar = (name: string, image = 'server') => ({ name, image, restartPolicy: 'Always' })
 
 describe('the status of a pod', () => {
-  it('says over when its sidecars have ended too, the last one first', async () => {
+  it('becomes terminal only when its sidecars have ended too, in reverse order', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', {
         initContainers: [sidecar('first', 'slow'), sidecar('second', 'slow')],
@@ -66,7 +66,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('gives sidecars what the others have left of the grace period', async () => {
+  it('gives sidecars the rest of the grace period', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', {
         initContainers: [sidecar('beside', 'slow')],
@@ -81,13 +81,13 @@ describe('the status of a pod', () => {
         'Killing: Stopping container beside',
         'Killing: Stopping container main',
       ])
-      // Five seconds of the main container, and two for the sidecar, which has one left and gets two.
+      // Five seconds for the main container, and two for the sidecar, which has one left but gets the minimum.
       await cluster.advance(7_000)
       assert.equal(await cluster.run(cluster.client.get(Pod, { namespace: 'default', name: 'a' })), undefined)
     })
   })
 
-  it('says failed for a deadline when its containers have ended, and why', async () => {
+  it('is Failed at its deadline when its containers have ended, with the reason', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', {
         activeDeadlineSeconds: 3,
@@ -104,7 +104,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('lists containers by name, with their mounts and what they have been given', async () => {
+  it('lists containers by name, with their mounts and allocated resources', async () => {
     await withAgent(async ({ cluster }) => {
       const resources = { requests: { cpu: '100m' }, limits: { memory: '1Gi', cpu: '1' } }
       await addPod(cluster, 'a', {
@@ -144,7 +144,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('waits for initialization in every container, init containers too', async () => {
+  it('is waiting for initialization in every container, init containers too', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', {
         volumes: [{ name: 'v', configMap: { name: 'missing' } }],
@@ -161,7 +161,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('tells why a readiness gate is closed', async () => {
+  it('says why a readiness gate is not satisfied', async () => {
     await withAgent(async ({ cluster }) => {
       const readinessGates = [{ conditionType: 'x.dev/a' }, { conditionType: 'x.dev/b' }]
       await addPod(cluster, 'a', { readinessGates })
@@ -180,7 +180,7 @@ describe('the status of a pod', () => {
     })
   })
 
-  it('says unknown of a container that was lost with its node', async () => {
+  it('is ContainerStatusUnknown for a container that was lost with its node', async () => {
     await withAgent(async ({ cluster, stop }) => {
       await addPod(cluster, 'a', { restartPolicy: 'Never' })
       await cluster.advance(3_000)
@@ -195,8 +195,8 @@ describe('the status of a pod', () => {
   })
 })
 
-describe('a pod that there is no room for', () => {
-  it('is rejected, and takes none', async () => {
+describe('a pod that does not fit on its node', () => {
+  it('is rejected, and uses no capacity', async () => {
     await withAgent(async ({ cluster }) => {
       const asking = (cpu: string) => ({
         containers: [{ name: 'main', image: 'server', resources: { requests: { cpu } } }],
@@ -223,7 +223,7 @@ describe('a pod that there is no room for', () => {
   })
 })
 
-describe('a probe that cannot be asked', () => {
+describe('a probe that cannot be executed', () => {
   it('counts neither as a success nor as a failure', async () => {
     await withAgent(async ({ cluster }) => {
       const probe = { exec: { command: ['x'] }, periodSeconds: 1, failureThreshold: 1 }
@@ -238,7 +238,7 @@ describe('a probe that cannot be asked', () => {
   })
 })
 
-describe('a pod that has more on the disk than it may have', () => {
+describe('a pod over its storage limits', () => {
   const withUsage = (volumes: number, main: number) => (runtime: ContainerRuntime) => ({
     ...runtime,
     diskUsage: async () => ({
@@ -276,7 +276,7 @@ describe('a pod that has more on the disk than it may have', () => {
       }, usage)
     })
 
-  it('stays as long as it keeps to its limits', async () => {
+  it('stays as long as it is within its limits', async () => {
     await withAgent(
       async ({ cluster }) => {
         await addPod(cluster, 'a', spec)

@@ -17,7 +17,7 @@ import {
   onNodes,
 } from '@coxswain/testing/test-support/node-stage'
 
-/** Ends when it is asked to. */
+/** Ends on SIGTERM. */
 const server: ImageFunction = async ({ print, signal, clock }) => {
   print('serving')
   await clock.sleep(Number.POSITIVE_INFINITY, { signal })
@@ -72,7 +72,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('tells when a node is ready, and when it is closed to pods or opened', async () => {
+  it('reports when a node becomes ready, unschedulable and schedulable', async () => {
     await withAgent(async ({ cluster }) => {
       const { client, run, advance } = cluster
       for (const unschedulable of [true, false]) {
@@ -88,7 +88,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('runs a pod and says so as a kubelet does', async () => {
+  it("runs a pod, with the kubelet's status and events", async () => {
     await withAgent(async stage => {
       const { cluster } = stage
       await addPod(cluster, 'a', {})
@@ -117,7 +117,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('leaves a pod in peace that runs', async () => {
+  it('writes nothing while a pod runs undisturbed', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', {})
       await cluster.advance(2_000)
@@ -223,23 +223,23 @@ describe('a kubelet', () => {
     })
   })
 
-  it('waits for an image that is missing, longer each time', async () => {
+  it('waits for a missing image, longer each time', async () => {
     await withAgent(async ({ cluster }) => {
-      await addPod(cluster, 'a', one('nobody'))
+      await addPod(cluster, 'a', one('missing'))
       await cluster.advance(3_000)
       const { waiting } = mainOf(await find(cluster, 'a')).state ?? {}
       assert.equal(waiting?.reason, 'ImagePullBackOff')
       assert.equal((await find(cluster, 'a')).status?.phase, 'Pending')
       const events = await eventsOf(cluster, 'a')
       assert.ok(events.includes('Failed: Error: ErrImagePull'))
-      assert.ok(events.includes('BackOff: Back-off pulling image "nobody"'))
-      await addPod(cluster, 'b', one('nobody', { imagePullPolicy: 'Never' }))
+      assert.ok(events.includes('BackOff: Back-off pulling image "missing"'))
+      await addPod(cluster, 'b', one('missing', { imagePullPolicy: 'Never' }))
       await cluster.advance(1_000)
       assert.equal(mainOf(await find(cluster, 'b')).state?.waiting?.reason, 'ErrImageNeverPull')
     })
   })
 
-  it('gives containers their variables', async () => {
+  it('gives containers their environment variables', async () => {
     await withAgent(async stage => {
       const { cluster } = stage
       const { client } = cluster
@@ -251,7 +251,7 @@ describe('a kubelet', () => {
         { name: 'KEY', valueFrom: { configMapKeyRef: { name: 'c', key: 'a' } } },
         { name: 'SECRET', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } },
         { name: 'CPU', valueFrom: { resourceFieldRef: { resource: 'requests.cpu', divisor: '1m' } } },
-        { name: 'JOINED', value: '$(PLAIN)$(NAME)$$(PLAIN)$(NOBODY)' },
+        { name: 'JOINED', value: '$(PLAIN)$(NAME)$$(PLAIN)$(UNSET)' },
       ]
       const container = {
         env,
@@ -268,7 +268,7 @@ describe('a kubelet', () => {
       await cluster.advance(3_000)
       assert.equal(
         await logOf(stage, 'a'),
-        'PLAIN=x\nNAME=a\nKEY=from-map\nSECRET=hush\nP_a=from-map\nCPU=250\nJOINED=xa$(PLAIN)$(NOBODY)\na $(NAME)\n',
+        'PLAIN=x\nNAME=a\nKEY=from-map\nSECRET=hush\nP_a=from-map\nCPU=250\nJOINED=xa$(PLAIN)$(UNSET)\na $(NAME)\n',
       )
     })
   })
@@ -326,7 +326,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('restarts what fails its liveness probe, and holds the others back for a startup probe', async () => {
+  it('restarts a container that fails its liveness probe, and delays other probes until the startup probe succeeds', async () => {
     await withAgent(async ({ cluster }) => {
       const livenessProbe = { exec: { command: ['live'] }, periodSeconds: 2, failureThreshold: 2 }
       await addPod(cluster, 'a', one('sick', { livenessProbe }))
@@ -352,7 +352,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('stops a deleted pod within its grace period, and then lets it go', async () => {
+  it('stops a deleted pod within its grace period, and then removes it', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'polite', {})
       await addPod(cluster, 'deaf', { ...one('deaf'), terminationGracePeriodSeconds: 10 })
@@ -380,7 +380,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('starts a pod anew that ran when the agent before it died', async () => {
+  it('restarts a pod that ran when the previous kubelet died', async () => {
     await withAgent(async ({ cluster, stop }) => {
       await addPod(cluster, 'a', {})
       await addPod(cluster, 'b', { restartPolicy: 'Never' })
@@ -396,7 +396,7 @@ describe('a kubelet', () => {
     })
   })
 
-  it('lets a successor of the same name begin when the one before is gone', async () => {
+  it('starts a pod of the same name only after its predecessor has ended', async () => {
     await withAgent(async ({ cluster }) => {
       await addPod(cluster, 'a', { ...one('deaf'), terminationGracePeriodSeconds: 5 })
       await cluster.advance(2_000)
@@ -411,9 +411,9 @@ describe('a kubelet', () => {
     })
   })
 
-  it('refuses the log of what has not run', async () => {
+  it('rejects requests for the log of a container that has not run', async () => {
     await withAgent(async stage => {
-      await addPod(stage.cluster, 'a', one('nobody'))
+      await addPod(stage.cluster, 'a', one('missing'))
       await stage.cluster.advance(2_000)
       await assert.rejects(logOf(stage, 'a'), error => isStatusError(error) && error.status.code === 400)
       await assert.rejects(logOf(stage, 'b'), error => isStatusError(error) && error.status.code === 404)

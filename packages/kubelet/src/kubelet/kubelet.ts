@@ -25,33 +25,35 @@ import { makeServiceVariables } from './service-variables.ts'
 import { SharedSources } from './shared-sources.ts'
 import type { WorkerContext } from './worker-context.ts'
 
+/** Options of {@link createKubelet}. */
 export interface KubeletOptions {
   readonly runtime: ContainerRuntime
-  /** How many nodes it is. @default 1 */
+  /** The number of nodes. @default 1 */
   readonly count?: number
-  /** Where containers find what listens on their nodes. @default '127.0.0.1'; simulated nodes have one each */
+  /** The address of the nodes. @default '127.0.0.1'; simulated nodes have one each */
   readonly address?: string
-  /** Where containers find the API server, told to them in KUBERNETES_SERVICE_HOST and _PORT. @default nowhere */
+  /** Where containers reach the API server, for KUBERNETES_SERVICE_HOST and _PORT. @default the variables are not set */
   readonly apiServer?: () => Promise<{ readonly host: string; readonly port: number }>
-  /** Where containers find a Service, by its cluster IP; told to them in variables. @default at the cluster IP */
+  /** Where containers reach a Service, by its cluster IP; for service variables. @default at the cluster IP */
   readonly serviceAddress?: (clusterIP: string) => string
-  /** Where containers look up the names of services; where it is undefined, as the machine does. */
+  /** The DNS server of containers; where it is undefined, they use the machine's. */
   readonly dns?: () => Promise<ClusterDns | undefined>
 }
 
+/** A kubelet: the operator that runs it, and its connection to the API server. */
 export interface Kubelet {
   readonly operator: Operator
   /** For the API server: logs, exec, attach and port-forward. */
   readonly connection: NodeConnection
 }
 
-/** How many Pods are looked after at once. */
+/** The number of Pods that are synced concurrently. */
 const concurrency = 50
-/** What is left of a Pod whose object is gone gets so long to end. */
+/** The grace period of a Pod whose object was deleted. */
 const orphanGrace = 2_000
-/** When a node that is taken for lost looks again whether its Pods may be ready. */
-const silentRetry = 5_000
-/** When the agent stops, containers get so long to end. */
+/** How long a lost node waits before it checks again whether its Pods may be ready. */
+const lostNodeRetry = 5_000
+/** The grace period of containers when the kubelet stops. */
 const shutdownGrace = 2_000
 const manyOfEverything: NodeFacts = {
   capacity: { cpu: '32', memory: '256Gi', 'ephemeral-storage': '1Ti', pods: '110' },
@@ -60,7 +62,7 @@ const manyOfEverything: NodeFacts = {
 }
 
 /**
- * A kubelet for several nodes: runs the Pods that are bound to them on a runtime, and tells the API server how they are.
+ * A kubelet for several nodes: runs the Pods that are bound to them on a runtime, and reports their status.
  *
  *   Pod (watch) -> reconcile -> PodWorker.sync -> ContainerRuntime
  *                                   status <-> starts, exits, probes (channel -> reconcile)
@@ -69,11 +71,11 @@ export function createKubelet(options: KubeletOptions): Kubelet {
   const { runtime, count = 1 } = options
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
   const known = new Set(names)
-  /** By namespace and name: a Pod may have a successor of the same name only when it is gone. */
+  /** By namespace and name: a Pod of the same name starts only after its predecessor has ended. */
   const workers = new Map<string, PodWorker>()
   const isOurs = ({ spec }: PodView) => known.has(spec.nodeName ?? '')
-  /** News of Pods of other nodes, and of what was written here, are none. */
-  const isNews = (event: ObjectEvent<Pod>): boolean => {
+  /** Ignores the Pods of other nodes, and the kubelet's own writes. */
+  const isRelevant = (event: ObjectEvent<Pod>): boolean => {
     const { object } = event
     if (!isOurs(object)) return event.type === 'update' && isOurs(event.old)
     if (event.type !== 'update') return true
@@ -106,7 +108,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
     })
     builder
       .controller('node-agent')
-      .for(Pod, { predicates: [isNews] })
+      .for(Pod, { predicates: [isRelevant] })
       .channel(wakes)
       .options({ concurrency })
       .reconcile(async context => {
@@ -223,7 +225,7 @@ async function createSharedParts(
   }
 }
 
-/** Of the addresses that no network outside has (RFC 6598). */
+/** An address of the shared address space (RFC 6598), which is not routed outside. */
 function simulatedAddress(index: number): string {
   return `100.64.${index >> 8}.${index & 255}`
 }
@@ -238,7 +240,7 @@ async function bringForward(
   const wait = await worker.sync(pod)
   signal.throwIfAborted()
   const { deletionTimestamp, finalizers = [] } = pod.metadata
-  // What was over before this agent came is only kept for its logs.
+  // A Pod that had ended before this kubelet started is only kept for its logs.
   if (worker.wasOver && !deletionTimestamp) return
   const again = (ms: number | undefined) =>
     ms === undefined ? undefined : requeueAfter(Math.max(0, ms - (clock.monotonic() - began)))
@@ -247,20 +249,20 @@ async function bringForward(
   const remove = async () =>
     await client.delete(Pod, key, { gracePeriodSeconds: 0, preconditions: { uid: worker.identity.uid } })
   try {
-    // Nobody would see how a Pod ended that is gone with the next write.
+    // The final status of a Pod would be deleted with the next write.
     if (worker.isFinished && deletionTimestamp && isSimulated && finalizers.length === 0) {
       await remove()
       return
     }
     const status = worker.status()
-    if (!isPodReady(pod) && isPodReady({ status: status }) && (await isNodeSilent(client, pod))) {
-      return requeueAfter(silentRetry)
+    if (!isPodReady(pod) && isPodReady({ status: status }) && (await isNodeLost(client, pod))) {
+      return requeueAfter(lostNodeRetry)
     }
     const current = await writeStatus(client, pod, status)
-    worker.told(current.metadata.resourceVersion)
+    worker.markWritten(current.metadata.resourceVersion)
     if (worker.isFinished && current.metadata.deletionTimestamp) await remove()
   } catch (error) {
-    // Somebody else wrote first, or it is gone: the watch brings the news.
+    // Another client wrote first, or it was deleted: a watch event follows.
     if (isNotFound(error) || isConflict(error)) return requeueAfter(100)
     throw error
   }
@@ -268,10 +270,10 @@ async function bringForward(
 }
 
 /**
- * Whether the node was heard of and then lost: its Pods have been marked as not ready, and will be again until the node is
- * back. To contradict for each Pod would only keep the node from saying that it is alive.
+ * Whether the node is considered lost: its Pods have been marked as not ready, and will be again until the node is
+ * back. Writing the status of each Pod would only delay the node's own heartbeat.
  */
-async function isNodeSilent(client: OperatorClient, { spec }: PodView): Promise<boolean> {
+async function isNodeLost(client: OperatorClient, { spec }: PodView): Promise<boolean> {
   const node = await client.get(Node, { name: spec.nodeName ?? '' })
   return node !== undefined && nodeReadyCondition(node)?.status === 'Unknown'
 }
@@ -281,7 +283,7 @@ async function writeStatus(client: OperatorClient, pod: PodView, status: PodStat
   return await client.updateStatus(Pod, { ...pod, status: status as DeepReadonly<PodStatus> } as PodView)
 }
 
-/** Deep, whatever the order of fields; a field without a value is a field that is not there. */
+/** Deep equality, whatever the order of fields; an undefined field equals a missing one. */
 function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return (a ?? undefined) === (b ?? undefined)

@@ -8,7 +8,7 @@ import type { WorkerContext } from './worker-context.ts'
 
 export interface Launch {
   readonly identity: PodIdentity
-  /** With the addresses that it has on this node, though its status may not have been written yet. */
+  /** With its addresses on this node, even if its status has not been written yet. */
   readonly pod: () => DeepReadonly<Pod>
   readonly record: ContainerRecord
   readonly attempt: number
@@ -17,7 +17,7 @@ export interface Launch {
 
 export type LaunchResult =
   | { readonly type: 'running'; readonly handle: RunningContainer; readonly imageID: string }
-  /** Something is missing. Milliseconds after which to try again, where it is known. */
+  /** Something is missing. `retryAfter`, where known, is in milliseconds. */
   | {
       readonly type: 'waiting'
       readonly reason: string
@@ -27,7 +27,7 @@ export type LaunchResult =
   | { readonly type: 'failed'; readonly message: string; readonly imageID: string }
   | { readonly type: 'aborted' }
 
-/** Image -> variables -> container. Never rejects. */
+/** Image -> environment -> container. Never rejects. */
 export async function launchContainer(launch: Launch, context: WorkerContext): Promise<LaunchResult> {
   const { record, signal, identity, attempt } = launch
   const { container, role } = record

@@ -19,16 +19,16 @@ export interface LauncherOptions {
   readonly onSettled: () => void
 }
 
-/** Something that is missing is looked for again after so long, doubling up to what kubelets take. */
+/** The back-off while something is missing, doubling up to the kubelet's limit. */
 const firstRetry = 2_000
 const longestRetry = 10_000
 
-/** Starts the containers of one Pod: each after its back-off, and again when something was missing. */
+/** Starts the containers of one Pod: each after its back-off, with retries while something is missing. */
 export class Launcher {
   readonly #options: LauncherOptions
   /** Containers that are being started. */
   readonly #launches = new Map<string, Promise<void>>()
-  /** When containers are tried again that something was missing for. */
+  /** When to retry containers for which something was missing. */
   readonly #retries = new Map<string, number>()
   /** How often in a row something was missing. */
   readonly #misses = new Map<string, number>()
@@ -47,7 +47,7 @@ export class Launcher {
     return this.#launches.has(name)
   }
 
-  /** The milliseconds after which it may be started; undefined when that has begun. */
+  /** The milliseconds after which it may be started; undefined when it is being started. */
   begin(record: ContainerRecord): number | undefined {
     const { name } = record.container
     const now = this.#options.context.env.clock.now()
@@ -70,7 +70,7 @@ export class Launcher {
     return undefined
   }
 
-  /** What takes time is given up. Call `settled` to wait for it. */
+  /** Cancels starts in progress. Call `settled` to wait for them. */
   abort(): void {
     this.#aborter?.abort()
   }
@@ -80,7 +80,7 @@ export class Launcher {
     await Promise.all(this.#launches.values())
   }
 
-  /** Resolves when it has been started, or will not be now. */
+  /** Resolves when it has been started, or has failed to start. */
   async #launch(record: ContainerRecord, isRestart: boolean): Promise<void> {
     const { context, identity, pod, status, onRunning, onFailed } = this.#options
     const { name, env } = record.container

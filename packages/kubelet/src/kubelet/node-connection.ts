@@ -9,16 +9,17 @@ import type {
 import { createKubeletApi, type NodeAnswer, type NodeRequest } from './kubelet-api.ts'
 import type { PodWorker } from './pod-worker.ts'
 
+/** The namespace and name of a Pod. */
 export interface PodAddress {
   readonly namespace: string
   readonly name: string
 }
 
-/** What the API server asks a node for. Refusals are `StatusError`s, as a client is to see them. */
+/** The API server's requests to nodes. Rejections are `StatusError`s, for the client. */
 export interface NodeConnection {
-  /** Whether a node is one of the agent's. */
+  /** Whether a node is one of this kubelet's. */
   hasNode(node: string): boolean
-  /** Asks one of the agent's nodes what others ask a kubelet's own server: `/healthz`, `/pods`, `/stats/summary`, ... */
+  /** Requests to the kubelet's own server on one of its nodes: `/healthz`, `/pods`, `/stats/summary`, ... */
   ask(node: string, request: NodeRequest): Promise<NodeAnswer>
   readLog(
     pod: PodAddress,
@@ -29,25 +30,25 @@ export interface NodeConnection {
   exec(pod: PodAddress, container: string, command: readonly string[], io: ProcessIo): Promise<number>
   /** Resolves when the container has ended. */
   attach(pod: PodAddress, container: string, io: ProcessIo): Promise<void>
-  /** Rejects when nobody listens. */
+  /** Rejects when nothing listens there. */
   dial(pod: PodAddress, port: number): Promise<PortStream>
 }
 
 export interface NodeConnectionOptions {
   readonly runtime: ContainerRuntime
   readonly nodes: ReadonlySet<string>
-  /** What runs Pods, by `NAMESPACE/NAME`. */
+  /** The workers of Pods, by `NAMESPACE/NAME`. */
   readonly workers: ReadonlyMap<string, PodWorker>
 }
 
-/** What the most common reasons mean for who wants a log. */
+/** What the most common waiting reasons mean for a log request. */
 const words: Readonly<Record<string, string>> = {
   __proto__: null as never,
   ErrImagePull: "image can't be pulled",
   ImagePullBackOff: 'trying and failing to pull image',
 }
 
-/** Commands and attachments of clients at one time. */
+/** The most concurrent commands and attachments. */
 const maxSessions = 1_000
 
 export function createNodeConnection({ runtime, nodes, workers }: NodeConnectionOptions): NodeConnection {
@@ -67,9 +68,9 @@ export function createNodeConnection({ runtime, nodes, workers }: NodeConnection
     return pods.filter(({ spec }) => spec.nodeName === node)
   }
   let sessions = 0
-  /** Counts what is under way for clients, who could otherwise begin as much as they like. */
+  /** Limits the concurrent sessions of clients. */
   const inSession = async <T>(begin: () => Promise<T>): Promise<T> => {
-    if (sessions >= maxSessions) throw newTooManyRequests(`the nodes have ${maxSessions} sessions already`, 1)
+    if (sessions >= maxSessions) throw newTooManyRequests(`the nodes already have ${maxSessions} sessions`, 1)
     sessions++
     try {
       return await begin()
@@ -103,7 +104,7 @@ export function createNodeConnection({ runtime, nodes, workers }: NodeConnection
           `container "${container}" in pod "${pod.name}" is waiting to start: ${words[reason] ?? reason}`,
         )
       }
-      // In back-off the last life that there was has no successor yet.
+      // During back-off the last attempt has no successor yet.
       const isCurrent = !options.previous || state.waiting !== undefined
       const attempt = isCurrent ? restartCount : restartCount - 1
       return runtime.readLog({ pod: worker.identity, name: container, attempt }, options)

@@ -7,7 +7,7 @@ const podOf = (uid: string, spec: object = {}): PodView =>
   ({ metadata: { uid }, spec: { containers: [], ...spec } }) as unknown as PodView
 
 describe('a node', () => {
-  it('takes as many pods as it can, and another when one has gone', () => {
+  it('accepts pods up to its capacity, and another when one is removed', () => {
     const load = new NodeLoad({ pods: '2', cpu: '1' })
     assert.equal(load.take(podOf('a'), true), undefined)
     assert.equal(load.take(podOf('b'), true), undefined)
@@ -21,7 +21,7 @@ describe('a node', () => {
     assert.equal(load.take(podOf('d'), true)?.reason, 'OutOfpods')
   })
 
-  it('keeps what it had before, though it would not take it now', () => {
+  it('keeps pods that it already had, even if it would not accept them now', () => {
     const load = new NodeLoad({ pods: '10', memory: '1Gi' })
     const big = { containers: [{ name: 'c', resources: { requests: { memory: '2Gi' } } }] }
     assert.equal(load.take(podOf('a', big), false), undefined)

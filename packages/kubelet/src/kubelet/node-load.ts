@@ -1,20 +1,20 @@
 import { parseQuantity } from '@coxswain/apimachinery/quantity'
 import { type PodView, podRequests } from '@coxswain/kinds'
 
-/** Why a node does not take a Pod, in a kubelet's words. */
+/** Why a node rejects a Pod, in the kubelet's words. */
 export interface Rejection {
   readonly reason: string
   readonly message: string
 }
 
-/** What nodes run short of; in units of these, which is what messages tell. */
+/** The resources of a node, with the units that messages use. */
 const units: readonly (readonly [resource: string, unit: number])[] = [
   ['cpu', 1],
   ['memory', 1000],
   ['ephemeral-storage', 1000],
 ]
 
-/** What the Pods of one node have asked for together. */
+/** The sum of the requests of a node's Pods. */
 export class NodeLoad {
   readonly #capacity: Readonly<Record<string, string>>
   /** By Pod, then in the order of `units`, in thousandths. */
@@ -25,7 +25,7 @@ export class NodeLoad {
     this.#capacity = capacity
   }
 
-  /** Takes a Pod; or says why there is no room for it, and does not. `isNew` is false for one that has been taken before. */
+  /** Admits a Pod, or returns why it does not fit. `isNew` is false for one that was admitted before. */
   take(pod: PodView, isNew: boolean): Rejection | undefined {
     const { uid } = pod.metadata
     if (this.#pods.has(uid)) return undefined
@@ -38,7 +38,7 @@ export class NodeLoad {
     return undefined
   }
 
-  /** A Pod that it has asks for something else now, and gets it. */
+  /** Updates the requests of an admitted Pod. */
   change(pod: PodView): void {
     if (!this.#pods.has(pod.metadata.uid)) return
     this.release(pod.metadata.uid)

@@ -9,23 +9,23 @@ export interface NodeStatsOptions {
   readonly pods: () => readonly PodView[]
 }
 
-/** What containers of one Pod use. */
+/** The usage of one Pod's containers. */
 interface PodUsage {
   readonly pod: PodView
   readonly containers: readonly ContainerUsage[]
 }
 
-/** Looks in quicker succession tell the rate of the earlier one: a few milliseconds tell nothing. */
+/** Within this time of a measurement its rate is reported again: a few milliseconds are too short to measure. */
 const shortestInterval = 1_000
 
-/** How fast processor time was used when it was last looked at. */
+/** The CPU rate at the last measurement. */
 interface Rate {
   readonly time: number
   readonly cpuNanoseconds: number
   readonly nanoCores: number
 }
 
-/** What a node's containers use, in the forms that a kubelet tells it. Where the runtime does not know, there is nothing. */
+/** The usage of a node's containers, in the kubelet's formats. Empty where the runtime does not measure it. */
 export class NodeStats {
   readonly #options: NodeStatsOptions
   /** By Pod and container. */
@@ -55,7 +55,7 @@ export class NodeStats {
     }
   }
 
-  /** `/metrics/resource`: what a metrics server reads. */
+  /** `/metrics/resource`: what metrics-server reads. */
   async resourceMetrics(): Promise<string> {
     const usages = await this.#read()
     const out = new Exposition()
@@ -115,7 +115,7 @@ export class NodeStats {
     return out.text
   }
 
-  /** `/metrics/cadvisor`: the few that most pages ask for. */
+  /** `/metrics/cadvisor`: the metrics that most dashboards use. */
   async cadvisorMetrics(): Promise<string> {
     const usages = await this.#read()
     const out = new Exposition()
@@ -180,7 +180,7 @@ export class NodeStats {
     return found
   }
 
-  /** At the first look the rate is that of the container's whole life. */
+  /** At the first measurement the rate is the average since the container's start. */
   #takeRates(usages: readonly ContainerUsage[]): void {
     const rates = new Map<string, Rate>()
     for (const usage of usages) {
@@ -190,7 +190,7 @@ export class NodeStats {
     this.#rates = rates
   }
 
-  /** What the machine uses where the runtime tells, or what the containers do together. */
+  /** The usage of the machine where the runtime reports it, or the sum of its containers. */
   #nodeParts(all: readonly ContainerUsage[]): object {
     const node = this.#options.runtime.nodeUsage?.()
     if (!node) {
@@ -258,7 +258,7 @@ function latest(usages: readonly ContainerUsage[]): number {
   return maxOf(usages.map(({ time }) => time))
 }
 
-/** Prometheus' text format; a family without samples is not mentioned. */
+/** Prometheus' text format; a family without samples is left out. */
 class Exposition {
   text = ''
   #heading = ''

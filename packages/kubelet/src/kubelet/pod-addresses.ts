@@ -1,7 +1,7 @@
-/** Where Pods of nodes without a range of their own have their addresses: 10.128.0.0/10, a /24 for each node. */
+/** The range for Pods of nodes without a `podCIDR`: 10.128.0.0/10, a /24 for each node. */
 const base = (10 << 24) | (128 << 16)
 const prefixOfNode = 24
-/** What does not fit into its node's range: 10.192.0.0/10. */
+/** The overflow range for when a node's range is full: 10.192.0.0/10. */
 const overflow: Range = { first: ((10 << 24) | (192 << 16)) >>> 0, size: 1 << 22 }
 
 interface Range {
@@ -10,14 +10,14 @@ interface Range {
 }
 
 /**
- * Addresses that nothing answers at, each for one Pod at a time: from its node's `podCIDR`, or from a range of ours while
+ * Addresses that nothing listens on, each for one Pod at a time: from its node's `podCIDR`, or from a default range while
  * the node has none.
  */
 export class PodAddresses {
   readonly #podCIDROf: (node: string) => string | undefined
   readonly #byPod = new Map<string, number>()
   readonly #taken = new Set<number>()
-  /** By range: where to look for a free one, so that addresses come round only after all others. */
+  /** By range: where to search next, so that an address is reused only after all others. */
   readonly #next = new Map<number, number>()
   readonly #nodes = new Map<string, number>()
 
@@ -26,7 +26,7 @@ export class PodAddresses {
     nodes.forEach((name, index) => void this.#nodes.set(name, index))
   }
 
-  /** `known` is the address that the Pod had before; it keeps it unless somebody else has it. */
+  /** `known` is the Pod's previous address; it is kept unless another Pod has it. */
   take(uid: string, node: string, known?: string): string {
     const mine = this.#byPod.get(uid)
     if (mine !== undefined) return formatAddress(mine)
@@ -55,7 +55,7 @@ export class PodAddresses {
     return { first: (base + index * 2 ** (32 - prefixOfNode)) >>> 0, size: 2 ** (32 - prefixOfNode) }
   }
 
-  /** The first two of a range, and its last, are nobody's. */
+  /** The first two addresses of a range, and its last, are reserved. */
   #find({ first, size }: Range): number | undefined {
     const usable = size - 3
     const start = this.#next.get(first) ?? 0
@@ -70,7 +70,7 @@ export class PodAddresses {
   }
 }
 
-/** Undefined for what is no IPv4 address. */
+/** Undefined for anything but an IPv4 address. */
 function parseAddress(text: string): number | undefined {
   const match = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(text)
   if (!match) return undefined

@@ -70,7 +70,7 @@ describe('the files that a kubelet writes for a Pod', () => {
     )
   })
 
-  it('call the host as the Pod says, with at most 63 characters', () => {
+  it('have the hostname of the Pod, with at most 63 characters', () => {
     assert.equal(hostnameOf(podOf({})), 'web-0')
     assert.equal(hostnameOf(podOf({ hostname: 'mine', subdomain: 'web' })), 'mine')
     const long = { hostname: 'mine', subdomain: 'web', setHostnameAsFQDN: true }

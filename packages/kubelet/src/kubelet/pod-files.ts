@@ -2,22 +2,22 @@ import type { Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { NodeFacts } from '../container-runtime.ts'
 
-/** Where the cluster's names are looked up. */
+/** The DNS server of the cluster. */
 export interface ClusterDns {
   readonly address: string
   /** For example `cluster.local`. */
   readonly domain: string
 }
 
-/** As many as resolvers read. */
+/** The most entries that resolvers read. */
 const maxServers = 3
 const maxSearches = 32
-/** What a host is called has at most so many characters. */
+/** The longest hostname. */
 const maxHostname = 63
 
 const defaultDomain = 'cluster.local'
 
-/** What the host of a Pod is called, as a kubelet decides; undefined where it is the node. */
+/** The hostname of a Pod, as the kubelet sets it; undefined where it is the node's. */
 export function hostnameOf(
   { metadata, spec }: DeepReadonly<Pod>,
   domain: string = defaultDomain,
@@ -33,7 +33,7 @@ function domainOf({ metadata, spec }: Pick<DeepReadonly<Pod>, 'metadata' | 'spec
   return `${spec.subdomain}.${metadata.namespace}.svc.${domain}`
 }
 
-/** What a kubelet writes for the containers of a Pod, by path. */
+/** The files that the kubelet writes for the containers of a Pod, by path. */
 export function makePodFiles(
   pod: DeepReadonly<Pod>,
   etc: NonNullable<NodeFacts['etc']>,
@@ -80,8 +80,8 @@ interface ResolverConfiguration {
 }
 
 /**
- * What a Pod's `dnsPolicy` and `dnsConfig` say. After the cluster's server come the machine's: ours refuses names that are not the
- * cluster's, and resolvers ask the next one then.
+ * resolv.conf from a Pod's `dnsPolicy` and `dnsConfig`. The machine's servers follow the cluster's: that one refuses names outside the
+ * cluster, and resolvers then ask the next one.
  */
 export function makeResolvConf(
   { metadata, spec }: DeepReadonly<Pod>,
@@ -119,7 +119,7 @@ function readResolvConf(text: string): ResolverConfiguration {
   const all = (name: string) => lines.filter(([first]) => first === name).map(([, ...rest]) => rest)
   return {
     nameservers: all('nameserver').flatMap(([address]) => address ?? []),
-    // The last line counts.
+    // The last line wins.
     searches: all('search').at(-1) ?? [],
     options: all('options').flat(),
   }

@@ -20,7 +20,7 @@ function isInitialized(records: readonly ContainerRecord[]): boolean {
 
 type Phase = NonNullable<PodStatus['phase']>
 
-/** The phase of a Pod, as the kubelet finds it from its containers. */
+/** The phase of a Pod, as the kubelet derives it from its containers. */
 export function phaseOf(pod: PodView, records: readonly ContainerRecord[]): Phase {
   const inits = records.filter(({ role }) => role === 'init')
   const mains = records.filter(({ role }) => role === 'main')
@@ -33,13 +33,13 @@ export function phaseOf(pod: PodView, records: readonly ContainerRecord[]): Phas
   )
   if (!hasBegun && !isInitialized(records)) return 'Pending'
   if (mains.some(({ state, lastState }) => state.waiting && !lastState?.terminated)) return 'Pending'
-  // A Pod is over when its sidecars have ended as well.
+  // A Pod is terminal only when its sidecars have ended as well.
   const hasSidecar = records.some(({ role, state }) => role === 'sidecar' && state.running)
   if (hasSidecar || !haveMainsEnded(pod, records)) return 'Running'
   return mains.every(hasSucceeded) ? 'Succeeded' : 'Failed'
 }
 
-/** Whether only sidecars may be left. */
+/** Whether only sidecars may still run. */
 export function haveMainsEnded(pod: PodView, records: readonly ContainerRecord[]): boolean {
   const mains = records.filter(({ role }) => role === 'main')
   return mains.every(record => isTerminated(record) && !isRestarted(pod, record))
@@ -55,11 +55,11 @@ export interface StatusInput {
   readonly now: string
   readonly startTime: string
   readonly isRestartingAll: boolean
-  /** Why the node does not give what a resize asks for. */
+  /** Why the node has not applied a resize. */
   readonly resizePending?: { readonly reason: string; readonly message: string }
   readonly reason?: string
   readonly message?: string
-  /** The Pod's volumes and address are there. */
+  /** The Pod's volumes are mounted and it has an address. */
   readonly isPrepared: boolean
 }
 
@@ -73,10 +73,10 @@ const ownConditions: ReadonlySet<string> = new Set([
   'PodScheduled',
 ])
 
-/** What the containers of a Pod may say together when they end, in characters. */
+/** The limit of a Pod's termination messages together, in characters. */
 const wordsLimit = 12 * 1024
 
-/** The whole status, conditions in the kubelet's order. Times of conditions move only with their status. */
+/** The whole status, conditions in the kubelet's order. `lastTransitionTime` changes only with the condition's status. */
 export function makePodStatus(input: StatusInput): PodStatus {
   const { pod, records, phase, hostIP, podIP, now } = input
   const old = pod.status
@@ -185,7 +185,7 @@ function byName(a: ContainerStatus, b: ContainerStatus): number {
   return a.name < b.name ? -1 : 1
 }
 
-/** `limit` is how many characters of last words there is room for. */
+/** `limit` is the longest termination message, in characters. */
 function printRecord(record: ContainerRecord, limit: number): ContainerStatus {
   const { container, state, lastState, role } = record
   const isRunning = state.running !== undefined
@@ -211,12 +211,12 @@ function shorten(state: ContainerState, limit: number): ContainerState {
   return { terminated: { ...terminated, message: terminated.message.slice(0, limit) } }
 }
 
-/** Nothing here makes what is mounted below a mount read-only. */
+/** Recursive read-only mounts are not supported. */
 function printMount({ name, mountPath, readOnly }: DeepReadonly<VolumeMount>): VolumeMountStatus {
   return { name, mountPath, ...(readOnly && { readOnly, recursiveReadOnly: 'Disabled' }) }
 }
 
-/** What a container has been given. */
+/** The allocated resources of a container. */
 function resourcesOf({ container }: ContainerRecord): Partial<ContainerStatus> {
   const { requests, limits } = container.resources ?? {}
   return {

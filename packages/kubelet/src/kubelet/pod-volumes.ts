@@ -1,35 +1,35 @@
 import type { Pod } from '@coxswain/api/core/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { PodIdentity } from '../container-runtime.ts'
-import { needsRefresh, resolveVolumes, tellsOfItself } from './volumes.ts'
+import { needsRefresh, resolveVolumes, usesDownwardAPI } from './volumes.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-/** How often files of running Pods are brought up to date. */
+/** How often the files of running Pods are refreshed. */
 const refreshInterval = 60_000
 
-/** Volumes that cannot be had are tried again after so long; people are told less and less often, as kubelets do. */
+/** The retry interval of volumes that fail to mount, and the longest interval between FailedMount events, which doubles as the kubelet's does. */
 const retryDelay = 2_000
-const longestSilence = 122_000
+const longestReportInterval = 122_000
 
-/** The volumes of one Pod: written before its containers start, and again now and then. */
+/** The volumes of one Pod: written before its containers start, and refreshed periodically. */
 export class PodVolumes {
   readonly #context: WorkerContext
   readonly #identity: PodIdentity
-  #areThere = false
-  #silence = retryDelay
-  #tellAt = 0
+  #arePrepared = false
+  #reportInterval = retryDelay
+  #reportAt = 0
   #problem = ''
   #refreshed = 0
-  /** What files of the downward API were made of. */
-  #told = ''
+  /** The labels and annotations that downward API files were written from. */
+  #published = ''
 
   constructor(context: WorkerContext, identity: PodIdentity) {
     this.#context = context
     this.#identity = identity
   }
 
-  get areThere(): boolean {
-    return this.#areThere
+  get arePrepared(): boolean {
+    return this.#arePrepared
   }
 
   /** The milliseconds after which to call `prepare` again for files that may have changed; undefined for none. */
@@ -37,31 +37,34 @@ export class PodVolumes {
     return !this.#context.runtime.isSimulated && needsRefresh(pod) ? refreshInterval : undefined
   }
 
-  /** The milliseconds after which to call `prepare` again when it said false. */
+  /** The milliseconds after which to call `prepare` again after it returned false. */
   readonly retryAfter: number = retryDelay
 
-  /** Writes what is due. False when something they need is not there. */
+  /** Writes volumes that are due. False when something they need is missing. */
   async prepare(pod: DeepReadonly<Pod>): Promise<boolean> {
     const { runtime, events, env, sourcesOf } = this.#context
     const now = env.clock.now()
-    if (this.#areThere && runtime.isSimulated) return true
-    const told = tellsOfItself(pod) ? JSON.stringify([pod.metadata.labels, pod.metadata.annotations]) : ''
-    if (this.#areThere && told === this.#told && now - this.#refreshed < refreshInterval) return true
-    this.#told = told
+    if (this.#arePrepared && runtime.isSimulated) return true
+    const published = usesDownwardAPI(pod)
+      ? JSON.stringify([pod.metadata.labels, pod.metadata.annotations])
+      : ''
+    if (this.#arePrepared && published === this.#published && now - this.#refreshed < refreshInterval)
+      return true
+    this.#published = published
     try {
       const volumes = await resolveVolumes(pod, sourcesOf(pod), runtime.isSimulated ?? false)
       await runtime.writeVolumes(this.#identity, volumes)
-      this.#areThere = true
+      this.#arePrepared = true
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
-      if (!this.#areThere && (message !== this.#problem || now >= this.#tellAt)) {
+      if (!this.#arePrepared && (message !== this.#problem || now >= this.#reportAt)) {
         events.warning(pod, 'FailedMount', message)
         this.#problem = message
-        this.#tellAt = now + this.#silence
-        this.#silence = Math.min(2 * this.#silence, longestSilence)
+        this.#reportAt = now + this.#reportInterval
+        this.#reportInterval = Math.min(2 * this.#reportInterval, longestReportInterval)
       }
     }
     this.#refreshed = now
-    return this.#areThere
+    return this.#arePrepared
   }
 }

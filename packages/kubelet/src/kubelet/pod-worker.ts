@@ -31,28 +31,28 @@ import type { WorkerContext } from './worker-context.ts'
 
 type Phase = NonNullable<PodStatus['phase']>
 
-/** News that containers are being started waits so long for the news that they run. */
+/** How long a status write waits for containers that are being started. */
 const holdTime = 1_000
-/** When a node that had no room is asked again. */
+/** How long a deferred resize waits before it is retried. */
 const resizeRetry = 30_000
 const defaultGrace = 30
-/** As kubelets give to those whom they evict at once. */
+/** The kubelet's grace period for immediate eviction. */
 const evictionGrace = 1_000
-/** How a container has ended that never ran. */
+/** The terminated state of a container that never ran. */
 const startError = { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' }
 const noVariables: ReadonlyMap<string, string> = new Map()
 
 /**
- * One Pod on this node: what it has to run, and what runs. `sync` is called again and again, never twice at once; what
- * happens in between (a start, an exit, a probe's result) is noted in the records, and `wake` asks for another `sync`.
+ * One Pod on this node: desired and running containers. `sync` is called repeatedly, never concurrently;
+ * events in between (a start, an exit, a probe's result) are kept in the records, and `wake` requests another `sync`.
  *
  *   sync: volumes -> init containers, one by one -> containers -> status        deletion -> stop -> finished
  */
 export class PodWorker {
   readonly identity: PodIdentity
-  /** It had ended before this worker was made. */
+  /** The Pod had ended before this worker was created. */
   readonly wasOver: boolean
-  /** The resourceVersion of what was last written: news of it is no news. */
+  /** The resourceVersion of the last status write: its watch event is ignored. */
   written: string | undefined
   readonly #context: WorkerContext
   readonly #wake: () => void
@@ -111,7 +111,7 @@ export class PodWorker {
     for (const record of this.#records) if (record.state.running && !this.wasOver) this.#adopt(record)
   }
 
-  /** Nothing of it runs, and nothing will. */
+  /** Nothing of the Pod runs, and nothing will. */
   get isFinished(): boolean {
     return this.#isFinished
   }
@@ -129,14 +129,14 @@ export class PodWorker {
     return { record, ...(handle && { handle }) }
   }
 
-  /** What its containers have been given, in thousandths. */
+  /** The allocated resources of its containers, in thousandths. */
   given(resource: string): number {
     if (this.#isFinished) return 0
     const mains = this.#records.filter(({ role }) => role === 'main')
     return mains.reduce((sum, { container }) => sum + requestOf(container, resource), 0)
   }
 
-  /** Brings what runs closer to what the Pod says. Resolves with the milliseconds after which to look again, if any. */
+  /** Moves the running containers towards the spec. Resolves with the milliseconds after which to sync again, if any. */
   async sync(pod: PodView): Promise<number | undefined> {
     this.#pod = pod
     if (pod.metadata.generation !== this.#generation || this.#resizing.pending) this.#takeSpec(pod)
@@ -174,7 +174,7 @@ export class PodWorker {
     return waits.length === 0 ? undefined : minOf(waits)
   }
 
-  /** How many milliseconds the status is better not told, because it is about to say more. Once told, call `told`. */
+  /** How many milliseconds to hold back the status write, because the status is about to change. After writing, call `markWritten`. */
   get holdsFor(): number {
     if (!this.#launcher.isBusy || this.#stopping) return 0
     const now = this.#context.env.clock.monotonic()
@@ -182,7 +182,7 @@ export class PodWorker {
     return Math.max(0, this.#heldSince + holdTime - now)
   }
 
-  told(resourceVersion: string | undefined): void {
+  markWritten(resourceVersion: string | undefined): void {
     this.#heldSince = undefined
     this.written = resourceVersion
   }
@@ -191,7 +191,7 @@ export class PodWorker {
     const { hostIP, env } = this.#context
     const phase = this.#phase()
     const { phase: old = 'Pending' } = this.#pod.status ?? {}
-    // It is over when nothing of it runs any more, and says why only then.
+    // The phase becomes terminal, with its reason, only when no container runs any more.
     const isEnding = isTerminalPhase(phase) && !isTerminalPhase(old) && this.#lives.size > 0
     return makePodStatus({
       pod: this.#pod,
@@ -201,7 +201,7 @@ export class PodWorker {
       podIP: this.#podIP,
       now: formatTime(env.clock.now()),
       startTime: this.#startTime,
-      isPrepared: this.#volumes.areThere && !this.#isFinished,
+      isPrepared: this.#volumes.arePrepared && !this.#isFinished,
       isRestartingAll: this.#isRestartingAll,
       ...(this.#resizing.pending && { resizePending: this.#resizing.pending }),
       ...(this.#reason !== undefined && !isEnding && { reason: this.#reason }),
@@ -209,7 +209,7 @@ export class PodWorker {
     })
   }
 
-  /** Stops every container within `grace` milliseconds; a later call may only shorten that. Resolves when they have ended. */
+  /** Stops every container within `grace` milliseconds; a later call may only shorten the grace period. Resolves when they have ended. */
   stop(grace: number): Promise<void> {
     const { env } = this.#context
     const deadline = env.clock.monotonic() + grace
@@ -223,14 +223,14 @@ export class PodWorker {
     return this.#stopping.done
   }
 
-  /** The agent goes, and what runs stays. Resolves when nothing is done for it any more. */
+  /** Detaches from the containers, which keep running. Resolves when nothing is in progress. */
   async abandon(): Promise<void> {
     this.#launcher.abort()
     for (const life of this.#lives.values()) life.endProbes()
     await this.#launcher.settled()
   }
 
-  /** Containers for debugging come while the Pod runs, and what containers may use changes. */
+  /** Ephemeral containers are added and resources are resized while the Pod runs. */
   #takeSpec(pod: PodView): void {
     this.#generation = pod.metadata.generation
     const options = { now: formatTime(this.#context.env.clock.now()), adopts: false }
@@ -244,7 +244,7 @@ export class PodWorker {
     }
   }
 
-  /** There is no room for it here. */
+  /** Fails a Pod that does not fit on this node. */
   #reject({ reason, message }: Rejection): void {
     this.#reason = reason
     this.#message = `Pod was rejected: ${message}`
@@ -252,7 +252,7 @@ export class PodWorker {
     this.#finish()
   }
 
-  /** It has more than it may have. */
+  /** Fails a Pod that exceeds its storage limits. */
   #evict(message: string): void {
     this.#reason = 'Evicted'
     this.#message = message
@@ -260,7 +260,7 @@ export class PodWorker {
     void this.stop(evictionGrace)
   }
 
-  /** The Pod is over, not deleted: its sidecars, and what a deadline cuts off, are stopped; the records stay. */
+  /** The Pod has ended but is not deleted: its sidecars and overdue containers are stopped; the records stay. */
   #end(): void {
     if (this.#lives.size > 0 || this.#launcher.isBusy) void this.stop(this.#grace())
     else this.#finish()
@@ -288,7 +288,7 @@ export class PodWorker {
         this.#kill(record, left, `Stopping container ${record.container.name}`, turn),
       )
     }
-    // A start waits for its hook, which ends with the container; others may run before they know better.
+    // A start waits for its hook, which ends with the container; other starts may still succeed before they see the stop.
     await Promise.all([killEvery(), this.#launcher.settled()])
     await killEvery()
   }
@@ -298,7 +298,7 @@ export class PodWorker {
     const old = this.#pod.status?.phase
     if (old !== undefined && isTerminalPhase(old)) return old
     const phase = phaseOf(this.#pod, this.#records)
-    // What is being stopped for good is not restarted: it ends as its containers ended.
+    // A Pod that is stopped for good is not restarted: its phase follows from how its containers ended.
     if (!this.#isFinished || phase !== 'Running') return phase
     const mains = this.#records.filter(({ role }) => role === 'main')
     return mains.every(hasSucceeded) ? 'Succeeded' : 'Failed'
@@ -335,7 +335,7 @@ export class PodWorker {
     }
   }
 
-  /** It runs since an earlier agent started it. */
+  /** An earlier kubelet started it. */
   #adopt(record: ContainerRecord): void {
     const { startedAt = this.#startTime } = record.state.running ?? {}
     const spec = makeContainerSpec(this.#pod, record.container, record.role, noVariables)
@@ -376,7 +376,7 @@ export class PodWorker {
     this.#wake()
   }
 
-  /** Everything is stopped, and begins again with the first init container. */
+  /** Stops all containers, and starts again with the first init container. */
   async #restartAll(): Promise<void> {
     if (this.#isRestartingAll) return
     this.#isRestartingAll = true

@@ -14,13 +14,13 @@ export interface ProbeTarget {
 }
 
 export interface ProbeListener {
-  /** The result has changed: so many successes or failures in a row. */
+  /** The result has changed: a threshold of successes or failures in a row was reached. */
   onResult(type: ProbeType, success: boolean, message: string): void
-  /** What people are to know of one attempt. */
+  /** One attempt failed or has a warning to report. */
   onTrouble(type: ProbeType, outcome: ProbeOutcome): void
 }
 
-/** Starts the probes of a container that has just been started; the others wait for the start-up probe. They end with `group`. */
+/** Starts the probes of a container that has just been started; the others wait for the startup probe. They end with `group`. */
 export function probeContainer(target: ProbeTarget, group: TaskGroup, listener: ProbeListener): void {
   const { startupProbe, readinessProbe, livenessProbe } = target.container
   const begin = (type: ProbeType, probe: DeepReadonly<Probe>, to: ProbeListener, signal: AbortSignal) =>
@@ -44,7 +44,7 @@ export function probeContainer(target: ProbeTarget, group: TaskGroup, listener: 
   begin('Startup', startupProbe, { ...listener, onResult }, signal)
 }
 
-/** Probes as often as asked, until `signal` aborts. */
+/** Probes periodically, until `signal` aborts. */
 async function runProbe(
   type: ProbeType,
   probe: DeepReadonly<Probe>,
@@ -58,8 +58,8 @@ async function runProbe(
   const successThreshold = probe.successThreshold || 1
   let run = 0
   let last: boolean | undefined
-  let told: boolean | undefined
-  const sleep = async (ms: number) => await clock.sleep(ms, { signal }).catch(() => {}) // the loop looks at the signal
+  let reported: boolean | undefined
+  const sleep = async (ms: number) => await clock.sleep(ms, { signal }).catch(() => {}) // the loop checks the signal
   await sleep((probe.initialDelaySeconds ?? 0) * 1000)
   while (!signal.aborted) {
     const outcome = await attempt(probe, target, signal)
@@ -72,17 +72,17 @@ async function runProbe(
     }
     run = success === last ? run + 1 : 1
     last = success
-    if (run >= (success ? successThreshold : failureThreshold) && (told !== success || !success)) {
-      told = success
+    if (run >= (success ? successThreshold : failureThreshold) && (reported !== success || !success)) {
+      reported = success
       listener.onResult(type, success, message)
-      // It is restarted: that begins anew.
+      // The container is restarted, with new probes.
       if (!success && type !== 'Readiness') return
     }
     await sleep(period)
   }
 }
 
-/** The number of a port that may be a name. @throws where no port has that name */
+/** Resolves a named port. @throws when no port has that name */
 export function portNumber(container: DeepReadonly<Container>, port: number | string): number {
   if (typeof port === 'number') return port
   const named = container.ports?.find(({ name }) => name === port)?.containerPort

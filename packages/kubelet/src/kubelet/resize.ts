@@ -11,24 +11,24 @@ export interface PendingResize {
 }
 
 interface ResizeAnswer {
-  /** Containers have been given something else. */
+  /** Whether allocated resources have changed. */
   readonly hasChanged: boolean
-  /** Why the node cannot do it. */
+  /** Why the node cannot apply it. */
   readonly pending: PendingResize | undefined
-  /** Containers that get what they asked for only by a restart. */
+  /** Containers that have to be restarted for it. */
   readonly restarts: readonly ContainerRecord[]
 }
 
 const resizable = ['cpu', 'memory']
 
 interface NodeRoom {
-  /** What the node has. */
+  /** The node's capacity. */
   readonly capacity: Readonly<Record<string, string>>
-  /** What its other Pods have been given, in thousandths. */
+  /** The allocated resources of its other Pods, in thousandths. */
   used(resource: string): number
 }
 
-/** What a Pod asks for while it runs, and what the node says to it. */
+/** In-place resize of a Pod: desired, allocated and pending resources. */
 export class Resizing {
   readonly #context: WorkerContext
   #pending: PendingResize | undefined
@@ -37,12 +37,12 @@ export class Resizing {
     this.#context = context
   }
 
-  /** Why the node has not done it yet. */
+  /** Why the node has not applied it yet. */
   get pending(): PendingResize | undefined {
     return this.#pending
   }
 
-  /** Does what can be done, and tells of it. Gives the containers that have to be restarted for it. */
+  /** Applies what fits, with events. Returns the containers that have to be restarted for it. */
   take(pod: DeepReadonly<Pod>, records: readonly ContainerRecord[]): readonly ContainerRecord[] {
     const { capacity, events, load, usedByOthers } = this.#context
     const { hasChanged, pending, restarts } = agreeToResize(pod, records, {
@@ -61,7 +61,7 @@ export class Resizing {
   }
 }
 
-/** Gives containers that run what the Pod now asks for, unless the node has not got it, or not now. */
+/** Allocates the resources in the Pod's spec to running containers, unless they are infeasible or have to be deferred. */
 function agreeToResize(
   pod: DeepReadonly<Pod>,
   records: readonly ContainerRecord[],
@@ -104,7 +104,7 @@ function agreeToResize(
   return { hasChanged: true, pending: undefined, restarts }
 }
 
-/** What an event says of a resize: what the Pod asks for now. */
+/** The message of a resize event, with the desired resources. */
 function describeResize({ metadata, spec }: DeepReadonly<Pod>, how: string, error?: string): string {
   const list = (containers: DeepReadonly<Container[]> = []) =>
     containers.length > 0 ? containers.map(({ name, resources = {} }) => ({ name, resources })) : undefined

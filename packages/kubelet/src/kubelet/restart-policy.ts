@@ -22,7 +22,7 @@ export function isRestarted(pod: PodView, { container, role, state }: ContainerR
   return policy !== 'Never'
 }
 
-/** The first rule of a container that an exit code matches. Rules without a policy of the container are not looked at. */
+/** The first restart rule that matches an exit code. Rules are ignored without a container restart policy. */
 export function findRestartRule(container: DeepReadonly<Container>, exitCode: number): Rule | undefined {
   if (container.restartPolicy === undefined) return undefined
   return container.restartPolicyRules?.find(({ exitCodes }) => {

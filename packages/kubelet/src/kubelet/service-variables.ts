@@ -7,9 +7,9 @@ export interface NamedService {
 }
 
 /**
- * What a kubelet tells containers of services: `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT` and `NAME_SERVICE_PORT_PORTNAME`, and
+ * The service variables of containers: `NAME_SERVICE_HOST`, `NAME_SERVICE_PORT` and `NAME_SERVICE_PORT_PORTNAME`, and
  * the variables of Docker's links, `NAME_PORT`, `NAME_PORT_80_TCP` and so on. Services without a cluster IP have none.
- * `addressOf` is where a cluster IP answers.
+ * `addressOf` is where a cluster IP is reachable.
  */
 export function makeServiceVariables(
   services: readonly NamedService[],

@@ -12,29 +12,29 @@ import type { Clock } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import type { VolumeSources } from './volumes.ts'
 
-/** How long tokens last that the agent asks for, unless the Pod says otherwise. */
+/** The default lifetime of tokens. */
 const tokenSeconds = 3607
-/** A token is renewed when this part of its life is over. */
+/** A token is renewed after this part of its lifetime. */
 const renewPart = 0.8
-/** What was read is good for so long: Pods that start together ask once. What was missing may come any moment. */
+/** How long an object is cached: Pods that start together read it once. A missing one may be created at any moment. */
 const keepTime = 5_000
 const keepMissTime = 500
-/** Old answers are thrown away when there are so many. */
+/** Expired entries are removed when the cache reaches this size. */
 const manyAnswers = 1_000
 
 export interface SharedSourcesOptions {
   readonly makesTokens: boolean
-  /** What the node has. */
+  /** The node's capacity. */
   readonly capacity: Readonly<Record<string, string>>
 }
 
-/** Looks things up for the Pods of an agent: each object at most once in a few seconds, whoever asks. */
+/** Looks up objects for all Pods of the kubelet: each at most once in a few seconds. */
 export class SharedSources {
   readonly #direct: OperatorClient['direct']
   readonly #clock: Clock
   readonly #options: SharedSourcesOptions
   readonly #answers = new Map<string, { readonly value: Promise<unknown>; until: number }>()
-  /** By Pod, then by audience and life: a token, and when another one is asked for. */
+  /** By Pod, then by audience and lifetime: a token, and when to renew it. */
   readonly #tokens = new Map<string, Map<string, { readonly token: string; readonly renewAt: number }>>()
 
   constructor(client: OperatorClient, clock: Clock, options: SharedSourcesOptions) {

@@ -1,20 +1,20 @@
 import type { HookTarget } from './hooks.ts'
 import { runHook } from './hooks.ts'
 
-/** What is left for the stop when a hook has taken the whole grace period. */
+/** The grace period that is left when a hook has used all of it. */
 const leastGrace = 2_000
 
 export interface StopOptions {
-  /** Told when the hook fails. */
+  /** Called when the hook fails. */
   readonly onHookFailure: () => void
-  /** Ends the hook. */
+  /** Aborts the hook. */
   readonly signal?: AbortSignal | undefined
-  /** When others have ended that have to end before. @default at once */
+  /** Resolves when the containers that have to end first have ended. @default at once */
   readonly turn?: Promise<unknown> | undefined
 }
 
 /**
- * The hook before the stop, then the stop, within `grace` milliseconds together; at least two seconds are left for the
+ * Runs the preStop hook, then stops the container, within `grace` milliseconds together; at least two seconds are left for the
  * stop. Resolves when the container has ended.
  */
 export async function stopContainer(

@@ -3,11 +3,11 @@ import type { PodView } from '@coxswain/kinds'
 import type { DiskUsage, PodIdentity } from '../container-runtime.ts'
 import type { WorkerContext } from './worker-context.ts'
 
-/** How often what a Pod has on the disk is measured, as a kubelet does. */
+/** How often the disk usage of a Pod is measured, as the kubelet does. */
 const interval = 10_000
 const resource = 'ephemeral-storage'
 
-/** Whether there is anything to measure for. */
+/** Whether the Pod has a limit to enforce. */
 function hasLimits({ spec }: PodView): boolean {
   return (
     (spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined) ||
@@ -15,7 +15,7 @@ function hasLimits({ spec }: PodView): boolean {
   )
 }
 
-/** What a Pod has too much of, in a kubelet's words. */
+/** The limit that a Pod exceeds, in the kubelet's words. */
 export function findExcess({ spec }: PodView, usage: DiskUsage): string | undefined {
   for (const { name, emptyDir } of spec.volumes ?? []) {
     const limit = bytesOf(emptyDir?.sizeLimit)
@@ -42,7 +42,7 @@ function bytesOf(quantity: string | undefined): number {
   return quantity === undefined ? 0 : parseQuantity(quantity).toNumber()
 }
 
-/** Keeps an eye on what one Pod has on the disk; only where it has a limit, and the runtime can tell. */
+/** Watches the disk usage of one Pod, if it has a limit and the runtime measures it. */
 export class StorageLimits {
   readonly #context: WorkerContext
   readonly #identity: PodIdentity
@@ -58,7 +58,7 @@ export class StorageLimits {
     return this.#context.runtime.diskUsage && hasLimits(pod) ? interval : undefined
   }
 
-  /** Why the Pod may not stay; looks only when it is time. */
+  /** Why the Pod has to be evicted; measures only when it is due. */
   async check(pod: PodView): Promise<string | undefined> {
     const { runtime, env } = this.#context
     if (!runtime.diskUsage || !hasLimits(pod)) return undefined

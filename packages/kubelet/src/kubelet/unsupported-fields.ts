@@ -4,7 +4,7 @@ import type { WorkerContext } from './worker-context.ts'
 
 const longestText = 1_000
 
-/** Says once which fields of a Pod mean nothing to the runtime. */
+/** Reports once which fields of a Pod the runtime does not support. */
 export function tellOfUnsupported(pod: DeepReadonly<Pod>, { runtime, events }: WorkerContext): void {
   const fields = runtime.findUnsupported?.(pod) ?? []
   if (fields.length === 0) return

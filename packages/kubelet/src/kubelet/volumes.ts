@@ -12,7 +12,7 @@ import type { PodVolume, VolumeFile } from '../container-runtime.ts'
 import { ConfigError, type PodSources, readField, readResource } from './environment.ts'
 
 export interface VolumeSources extends PodSources {
-  /** A token of the Pod's service account, good for as long as the Pod lives. */
+  /** A token of the Pod's service account, bound to the Pod. */
   token(audience: string | undefined, expirationSeconds: number | undefined): Promise<string>
   claim(name: string): Promise<DeepReadonly<PersistentVolumeClaim> | undefined>
   volume(name: string): Promise<DeepReadonly<PersistentVolume> | undefined>
@@ -20,23 +20,23 @@ export interface VolumeSources extends PodSources {
 
 const defaultMode = 0o644
 
-/** Whether files of the Pod follow something that may change. */
+/** Whether the Pod has volumes whose source may change. */
 export function needsRefresh({ spec }: DeepReadonly<Pod>): boolean {
   return (spec.volumes ?? []).some(
     ({ configMap, secret, downwardAPI, projected }) => configMap ?? secret ?? downwardAPI ?? projected,
   )
 }
 
-/** Whether files of the Pod say what it is itself. */
-export function tellsOfItself({ spec }: DeepReadonly<Pod>): boolean {
+/** Whether the Pod has files of the downward API. */
+export function usesDownwardAPI({ spec }: DeepReadonly<Pod>): boolean {
   return (spec.volumes ?? []).some(
     ({ downwardAPI, projected }) => downwardAPI ?? projected?.sources?.some(source => source.downwardAPI),
   )
 }
 
 /**
- * What is in the volumes of a Pod. Where nothing runs, a volume of a type that this node does not have is as good as any.
- * @throws ConfigError for what is not there yet
+ * The content of a Pod's volumes. On simulated nodes, volumes of unsupported types are empty directories.
+ * @throws ConfigError for sources that do not exist yet
  */
 export async function resolveVolumes(
   pod: DeepReadonly<Pod>,
@@ -79,17 +79,17 @@ async function resolveVolume(
   } else if (downwardAPI) {
     await addProjection(pod, files, { downwardAPI }, downwardAPI.defaultMode, sources)
   } else if (isSimulated && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken)) {
-    return { type: 'directory', name } // what every Pod has, and nobody reads
+    return { type: 'directory', name } // the token volume that every Pod has
   } else if (projected) {
     for (const source of projected.sources ?? [])
       await addProjection(pod, files, source, projected.defaultMode, sources)
   } else if (!isSimulated) {
-    throw new ConfigError(`volume ${name} is of a type that this node does not have`)
+    throw new ConfigError(`volume ${name} has a type that this node does not support`)
   }
   return { type: 'files', name, files }
 }
 
-/** The folder behind a claim that is bound to a volume of this machine. */
+/** The directory behind a claim that is bound to a hostPath or local volume. */
 async function resolveClaim(
   name: string,
   claim: string,
@@ -103,7 +103,7 @@ async function resolveClaim(
   if (isSimulated) return { type: 'directory', name }
   const { hostPath, local } = (await sources.volume(volumeName))?.spec ?? {}
   const path = hostPath?.path ?? local?.path
-  if (path === undefined) throw new ConfigError(`volume ${volumeName} is not one of this machine's folders`)
+  if (path === undefined) throw new ConfigError(`volume ${volumeName} is not a hostPath or local volume`)
   return { type: 'host', name, path, hostPathType: hostPath ? (hostPath.type ?? '') : 'Existing' }
 }
 
@@ -144,7 +144,7 @@ async function addProjection(
     const { audience, expirationSeconds, path } = serviceAccountToken
     const token = await sources.token(audience, expirationSeconds)
     const owner = commonUser(pod)
-    // Only the containers may read it: nothing else keeps the machine's other users from it.
+    // Only the containers may read it: other users of the machine must not.
     files.set(path, { data: encodeText(token), mode: 0o600, ...(owner !== undefined && { owner }) })
   }
 }

@@ -16,15 +16,15 @@ export interface WorkerContext {
   readonly events: EventRecorder
   readonly images: ImagePuller
   readonly hostIP: string
-  /** Where each Pod has an address of its own. @default they have the node's */
+  /** Set where each Pod has its own address. @default Pods have the node's */
   readonly addresses?: PodAddresses
-  /** What the node has: no Pod may grow beyond that. */
+  /** The node's capacity: no resize may exceed it. */
   readonly capacity: Readonly<Record<string, string>>
-  /** What the node's Pods have asked for: no Pod is taken that there is no room for. */
+  /** The requests of the node's Pods: a Pod that does not fit is rejected. */
   readonly load: NodeLoad
-  /** What the node's Pods have been given, without this one, in thousandths. */
+  /** The allocated resources of the node's other Pods, in thousandths. */
   usedByOthers(uid: string, resource: string): number
-  /** Variables that tell a Pod of services. */
+  /** The service variables of a Pod. */
   services(pod: DeepReadonly<Pod>): Promise<ReadonlyMap<string, string>>
   /** Files for the containers of a Pod, by path. @default none */
   readonly filesOf?: (pod: DeepReadonly<Pod>) => Promise<ReadonlyMap<string, string>>

@@ -1,11 +1,11 @@
 import type { LogOptions } from '../container-runtime.ts'
 
 /**
- * One line of a container's log as it is kept, the format of the container runtime interface:
+ * One line of a stored container log, in the format of the container runtime interface:
  *
  *   2026-01-02T03:04:05.006000000Z stdout F the line
  *
- * `P` in place of `F` is a piece of a line that goes on.
+ * `P` in place of `F` marks a partial line.
  */
 export interface LogLine {
   readonly time: string
@@ -24,7 +24,7 @@ export function formatLogLine(
   return `${time} ${stream} ${partial ? 'P' : 'F'} ${content}\n`
 }
 
-/** Undefined for what is no such line. */
+/** Undefined for anything else. */
 export function parseLogLine(line: string): LogLine | undefined {
   const match = /^(\S+) (stdout|stderr) ([FP])[^ ]* (.*)$/s.exec(line)
   if (!match) return undefined
@@ -32,7 +32,7 @@ export function parseLogLine(line: string): LogLine | undefined {
   return { time, stream, partial: tag === 'P', content }
 }
 
-/** Keeps of lines what the options ask for, except for `tailLines`, and prints it. */
+/** Filters and formats lines by the options, except for `tailLines`. */
 export function createLogFilter(
   options: Pick<LogOptions, 'timestamps' | 'since' | 'stream'>,
 ): (line: string) => string {

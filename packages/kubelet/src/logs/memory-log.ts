@@ -2,15 +2,15 @@ import { type Clock, encodeText } from '@coxswain/kit'
 import type { LogOptions } from '../container-runtime.ts'
 import { createLogFilter, formatLogLine } from './log-lines.ts'
 
-/** As much is kept as one file of a real log; the older half goes when it is more. */
+/** The size of one file of a real log; beyond it the older half is dropped. */
 const maxCharacters = 10 * 1024 * 1024
 
-/** A container's log where there are no files. */
+/** A container's log in memory. */
 export class MemoryLog {
   readonly #clock: Clock
   #lines: string[] = []
   #characters = 0
-  /** How many lines came before those that are kept. */
+  /** The number of lines that were dropped. */
   #dropped = 0
   #listeners: Set<() => void> | undefined
   #hasEnded = false
@@ -23,12 +23,12 @@ export class MemoryLog {
     return this.#hasEnded
   }
 
-  /** How many lines there have been. */
+  /** The number of lines that were ever printed. */
   get length(): number {
     return this.#dropped + this.#lines.length
   }
 
-  /** A line that was printed as the `index`-th, or the oldest that there is. */
+  /** The `index`-th line ever printed, or the oldest one that is kept. */
   lineAt(index: number): { readonly index: number; readonly line: string } | undefined {
     const at = Math.max(index, this.#dropped)
     const line = this.#lines[at - this.#dropped]
@@ -40,7 +40,7 @@ export class MemoryLog {
     this.#lines.push(line)
     this.#characters += line.length
     if (this.#characters > maxCharacters) this.#dropHalf()
-    this.#tell()
+    this.#notify()
   }
 
   /** Keeps the last `count` lines. */
@@ -50,17 +50,17 @@ export class MemoryLog {
 
   end(): void {
     this.#hasEnded = true
-    this.#tell()
+    this.#notify()
   }
 
-  /** Calls back after each line, and at the end. Returns the way out. */
+  /** Calls back after each line, and at the end. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners ??= new Set()
     this.#listeners.add(listener)
     return () => void this.#listeners?.delete(listener)
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners ?? []) listener()
   }
 
@@ -73,7 +73,7 @@ export class MemoryLog {
   }
 }
 
-/** What was printed, and with `follow` what is until the end. Nothing for a log that there is not. */
+/** The log, and with `follow` what is printed until its end. Empty for a missing log. */
 export async function* readMemoryLog(
   log: MemoryLog | undefined,
   options: LogOptions,
@@ -83,7 +83,7 @@ export async function* readMemoryLog(
   const filter = createLogFilter(options)
   let left = options.limitBytes ?? Number.POSITIVE_INFINITY
   let next = tailLines === undefined ? 0 : Math.max(0, log.length - tailLines)
-  // A container that writes while its log is read must not make `--tail=2` longer.
+  // Lines written during the read must not make `--tail=2` longer.
   const end = follow || tailLines === undefined ? Number.POSITIVE_INFINITY : log.length
   let wake: (() => void) | undefined
   const tell = () => wake?.()

@@ -24,7 +24,7 @@ async function read(buffer: LogBuffer, options: Partial<LogOptions> = {}): Promi
 }
 
 describe('a log in memory', () => {
-  it('gives what was asked for: all, the last lines, those since a time, so many bytes, with times', async () => {
+  it('returns all lines, the last ones, those since a time, a number of bytes, with timestamps', async () => {
     const buffer = bufferOf(3)
     assert.equal(await read(buffer), 'line 0\nline 1\nline 2\n')
     assert.equal(await read(buffer, { tailLines: 1 }), 'line 2\n')
@@ -37,7 +37,7 @@ describe('a log in memory', () => {
     )
   })
 
-  it('keeps the newest two thousand lines, and not all of a long one', async () => {
+  it('keeps the newest two thousand lines, and truncates long ones', async () => {
     const text = await read(bufferOf(10_001))
     assert.equal(text.split('\n').length - 1, 2_000)
     assert.ok(text.startsWith('line 8001\n') && text.endsWith('line 10000\n'))
@@ -46,7 +46,7 @@ describe('a log in memory', () => {
     assert.equal((await read(buffer)).length, 4_096 + 4)
   })
 
-  it('goes on for who follows, until they leave', async () => {
+  it('continues for followers until they disconnect', async () => {
     const buffer = bufferOf(2)
     const leaving = new AbortController()
     const following = read(buffer, { follow: true, tailLines: 1, signal: leaving.signal })

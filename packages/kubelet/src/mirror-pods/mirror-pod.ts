@@ -1,15 +1,15 @@
 import type { DeepReadonly, ObjectMeta } from '@coxswain/apimachinery/meta'
 
 export const mirrorAnnotation = 'kubernetes.io/config.mirror'
-/** Where the parts of a control plane show themselves. */
+/** The namespace of mirror Pods. */
 export const mirrorNamespace = 'kube-system'
 
-/** What the mirror of `pod` on a node is called. */
+/** The name of the mirror Pod of `pod` on a node. */
 export function mirrorName(pod: string, node: string): string {
   return `${pod}-${node}`
 }
 
-/** A Pod that only shows what runs on a node anyway: an agent has nothing to do for it. */
+/** Whether a Pod is a mirror Pod, which the kubelet does not run. */
 export function isMirrorPod({ metadata }: { readonly metadata: DeepReadonly<ObjectMeta> }): boolean {
   return metadata.annotations?.[mirrorAnnotation] !== undefined
 }

@@ -42,7 +42,7 @@ async function get(cluster: Cluster): Promise<Pod> {
 }
 
 describe('mirror pods', () => {
-  it('show what runs on a node as a kubelet shows its static pods', async () => {
+  it('look like the mirror pods of static pods', async () => {
     await withMirrors(async cluster => {
       const { metadata, spec, status } = await get(cluster)
       const node = await cluster.run(cluster.client.get(Node, { name: 'node-1' }))
@@ -73,7 +73,7 @@ describe('mirror pods', () => {
     })
   })
 
-  it('come back when somebody deletes them, gracefully or not', async () => {
+  it('are created again when they are deleted, gracefully or not', async () => {
     await withMirrors(async cluster => {
       for (const options of [{}, { gracePeriodSeconds: 0 }]) {
         const { metadata } = await get(cluster)
@@ -86,7 +86,7 @@ describe('mirror pods', () => {
     })
   })
 
-  it('are said to be ready again when somebody has said otherwise, and cost nothing else', async () => {
+  it('become ready again when another client marks them not ready, and cost no other write', async () => {
     await withMirrors(async cluster => {
       const { metadata } = await get(cluster)
       await cluster.advance(120_000)
@@ -99,7 +99,7 @@ describe('mirror pods', () => {
     })
   })
 
-  it('count a restart when the process was started again, and are new when it is another', async () => {
+  it('count a restart when the process was restarted, and are replaced when the static pod changes', async () => {
     await withMirrors(async (cluster, stop) => {
       const { metadata } = await get(cluster)
       await stop()
@@ -118,7 +118,7 @@ describe('mirror pods', () => {
     })
   })
 
-  it('leave each other alone when two processes take themselves for one node', async () => {
+  it('do not replace each other when two processes claim one node', async () => {
     await withMirrors(async cluster => {
       cluster.start(mirrors([{ ...helm, command: ['ship', '--drift'] }]))
       await cluster.advance(5_000)
@@ -128,7 +128,7 @@ describe('mirror pods', () => {
     })
   })
 
-  it('do not touch a pod that has their name, nor come before their node', async () => {
+  it('do not touch another pod of their name, and wait for their node', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), nodes: 0 })
     cluster.start(mirrors([helm, { ...helm, name: 'sail' }]))
     await cluster.advance(1_000)
@@ -148,7 +148,7 @@ describe('mirror pods', () => {
 
   const names = ['helm', 'sail']
   const scenario = scenariosOf('mirror pods of the kubelet', { others: () => [createObedientPods()] })
-  scenario('are all there in the end, whatever happens to who makes them', {
+  scenario('all exist in the end, whatever happens to the process', {
     controllers: () => [mirrors(names.map(name => ({ ...helm, name })))],
     async act(cluster) {
       await addNode(cluster, 'node-1')

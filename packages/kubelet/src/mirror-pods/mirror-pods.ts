@@ -7,21 +7,22 @@ import type { PodView } from '@coxswain/kinds'
 import { defineOperator, type Operator, type ReconcileContext, requeueAfter } from '@coxswain/runtime'
 import { isMirrorPod, mirrorAnnotation, mirrorName, mirrorNamespace } from './mirror-pod.ts'
 
-/** Something that runs on a node whatever the API server says, and shows itself there as a Pod. */
+/** A component that runs on a node independently of the API server, and has a mirror Pod there. */
 export interface StaticPod {
   /** The Pod's name is this and the node's. */
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations?: Readonly<Record<string, string>>
-  /** What it is, and what it was started with. */
+  /** Its image, and the arguments that it was started with. */
   readonly image: string
   readonly command: readonly string[]
 }
 
+/** Options of {@link createMirrorPods}. */
 export interface MirrorPodsOptions {
   readonly node: string
   readonly pods: readonly StaticPod[]
-  /** Labels that the node gets once. @default none */
+  /** Labels to add to the node, once. @default none */
   readonly nodeLabels?: Readonly<Record<string, string>>
 }
 
@@ -30,8 +31,8 @@ const seenAnnotation = 'kubernetes.io/config.seen'
 const sourceAnnotation = 'kubernetes.io/config.source'
 
 /**
- * Shows what runs on a node as mirror Pods, as a kubelet shows its static Pods: made when the node is there, made anew when
- * somebody deletes them, and said to be running for as long as this runs.
+ * Mirror Pods of components that run on a node, as the kubelet creates them for static Pods: created when the node exists, again when
+ * they are deleted, and running for as long as this operator runs.
  */
 export function createMirrorPods(options: MirrorPodsOptions): Operator {
   const { node: nodeName, pods, nodeLabels } = options
@@ -54,7 +55,7 @@ export function createMirrorPods(options: MirrorPodsOptions): Operator {
         const own = byName.get(context.key.name)
         const node = await context.client.get(Node, { name: nodeName })
         const address = node && addressOf(node)
-        // Before it has said where it is, a node is not there.
+        // A node without an address counts as missing.
         if (!own || !node || address === undefined || node.metadata.deletionTimestamp) return
         life.startedAt ??= context.clock.now()
         if (nodeLabels && !life.labelled.has(node.metadata.uid)) {
@@ -78,9 +79,9 @@ function addressOf({ status }: DeepReadonly<Node>): string | undefined {
 
 interface Life {
   startedAt: number | undefined
-  /** Pods that were made, or found as they are to be: whoever makes others of that name has the better right. */
+  /** Pods that were created or found in the desired state: if another process then replaces one, it keeps the name. */
   readonly written: Set<string>
-  /** Nodes that have got their labels, by uid. */
+  /** Nodes that have been labelled, by uid. */
   readonly labelled: Set<string>
 }
 
@@ -96,7 +97,7 @@ async function mirror(context: ReconcileContext, { own, node, address, life }: M
   const wanted = makePod(own, node, clock.now())
   const found = await client.get(Pod, key)
   if (found && !isMirrorPod(found)) {
-    log.warn('a pod has the name of a part of the control plane', { pod: key.name })
+    log.warn('another pod has the name of a mirror pod', { pod: key.name })
     return
   }
   if (found && !found.metadata.deletionTimestamp && isSame(found, wanted, node)) {
@@ -104,7 +105,7 @@ async function mirror(context: ReconcileContext, { own, node, address, life }: M
     await writeStatus(context, found, address, life.startedAt!)
     return
   }
-  // Another process that takes itself for this node has put its own in place: two that replace each other help nobody.
+  // Another process for this node has created its own: replacing it would start an endless fight.
   const isForeign = found && !found.metadata.deletionTimestamp && ownedBy(found, node)
   if (isForeign && life.written.has(key.name)) return
   if (found)
@@ -158,14 +159,14 @@ function makePod(own: StaticPod, node: DeepReadonly<Node>, now: number): DeepRea
       nodeName: node.metadata.name,
       hostNetwork: true,
       priorityClassName: 'system-node-critical',
-      // It runs as long as its node does, whatever is wrong with that.
+      // It runs as long as its node does, whatever its taints.
       tolerations: [{ operator: 'Exists', effect: 'NoExecute' }],
       containers: [{ name, image, command, imagePullPolicy: 'IfNotPresent' }],
     },
   }
 }
 
-/** 32 hexadecimal digits, as those of a kubelet: four rounds of FNV-1a with different beginnings. */
+/** 32 hexadecimal digits, like the kubelet's: four rounds of FNV-1a with different seeds. */
 function hashOf(text: string): string {
   return [0, 1, 2, 3]
     .map(round => {
@@ -207,7 +208,7 @@ async function writeStatus(
     known?.containerID === containerID &&
     conditions.every(condition => status.conditions?.includes(condition))
   if (isTold) return
-  // One that ran before this process did is one that has been started again.
+  // A container that started before this process counts as restarted.
   const restarts = known && known.containerID !== containerID ? known.restartCount + 1 : known?.restartCount
   await client.updateStatus(Pod, {
     ...pod,

@@ -34,7 +34,7 @@ function build(...mounts: (Partial<VolumeMountSpec> & { readonly mountPath: stri
 }
 
 describe('the root of a container', () => {
-  it('has what the machine has, and mounts what is missing there without making it there', () => {
+  it("has the machine's files, and mount points that the machine lacks without creating them on it", () => {
     const { targets, volumePath, directory } = build({ mountPath: `/${missing}/deep` })
     assert.equal(targets.get('/usr')?.source, '/usr')
     assert.equal(targets.get(`/${missing}/deep`)?.source, volumePath('v'))
@@ -42,7 +42,7 @@ describe('the root of a container', () => {
     assert.ok(existsSync(join(directory, 'root', missing, 'deep')), 'the mount point is in its own root')
   })
 
-  it('replaces the directory in which a mount point is missing, with everything that is in it', () => {
+  it('replaces the directory in which a mount point is missing, and keeps its content', () => {
     const { targets, directory } = build(
       { mountPath: `/usr/${missing}` },
       { mountPath: '/usr/lib', volume: 'w' },
@@ -71,7 +71,7 @@ describe('the root of a container', () => {
     assert.throws(() => build({ mountPath: '/etc/passwd/x' }), /\/etc\/passwd is not a directory/)
   })
 
-  it('is a table for mount, in which only what the machine has may be missing', () => {
+  it("is an fstab in which only the machine's own paths may be missing", () => {
     const { directory, binds } = build({ mountPath: '/with space', readOnly: true })
     const file = join(directory, 'mounts')
     writeMountTable(file, join(directory, 'root'), binds)

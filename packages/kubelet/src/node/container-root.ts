@@ -19,34 +19,34 @@ import type { VolumeMountSpec } from '../container-runtime.ts'
 import { ConfigError } from '../kubelet/environment.ts'
 import { locateVolume } from './mounts.ts'
 
-/** What is mounted in a container's root. */
+/** A mount in a container's root. */
 export interface Bind {
   /** A path of this machine. */
   readonly source: string
   /** A path in the container, without symbolic links. */
   readonly target: string
   readonly readOnly: boolean
-  /** The container is started without it when its source has been deleted meanwhile. */
+  /** The container is started without it when its source has been deleted in the meantime. */
   readonly isOptional: boolean
 }
 
 export interface ContainerRootOptions {
-  /** A directory for the root and what it consists of; empty. */
+  /** An empty directory for the root and its parts. */
   readonly directory: string
   readonly container: string
   readonly mounts: readonly VolumeMountSpec[]
-  /** Files of this machine that the container finds at other paths, unless a volume is mounted there. */
+  /** Files of this machine that are mounted at other paths, unless a volume is mounted there. */
   readonly files: ReadonlyMap<string, string>
-  /** The file for the container's last words, and its path in the container. */
+  /** The termination message file, and its path in the container. */
   readonly terminationLog: { readonly path: string; readonly source: string }
-  /** Is made where it is missing. */
+  /** Created if missing. */
   readonly workingDir: string
-  /** The container sees the processes of this machine. */
+  /** The container shares the machine's PID namespace. */
   readonly sharesProcesses: boolean
   volumePath(volume: string): string | undefined
 }
 
-/** What is at a path of the container: a directory of its own, something of this machine, or a volume. */
+/** What a path of the container is: a directory of its own, a path of this machine, or a volume. */
 interface Place extends Pick<Bind, 'source' | 'readOnly'> {
   readonly type: 'own' | 'machine' | 'volume'
 }
@@ -59,21 +59,21 @@ const deviceLinks: Readonly<Record<string, string>> = {
   stderr: '/proc/self/fd/2',
   ptmx: 'pts/ptmx',
 }
-/** A directory with more entries is not mounted entry by entry. */
+/** The most entries of a directory that is mounted entry by entry. */
 const maxEntries = 2_000
-/** As many symbolic links as the kernel follows in a path. */
+/** The most symbolic links in a path, the kernel's limit. */
 const maxLinks = 40
 
 /**
  * The root of a container with a mount namespace: this machine's, in which each volume is mounted at its path. Mount points that this
- * machine lacks are never made on it. The directory in which one is missing is replaced by a directory of the container's own, in
- * which everything that this machine has there is mounted one by one, beside the new mount point:
+ * machine lacks are never created on it. The directory in which one is missing is replaced by a directory of the container's own, in
+ * which the machine's entries are mounted one by one, beside the new mount point:
  *
- *   /        an own directory, with /etc, /home, ... of this machine and an own /dev
- *   /run     an own directory, if /run/secrets is missing: with everything that is in /run of this machine
+ *   /        its own directory, with /etc, /home, ... of this machine and its own /dev
+ *   /run     its own directory, if /run/secrets is missing: with everything in /run of this machine
  *   /run/secrets/kubernetes.io/serviceaccount     the volume
  *
- * Gives the mounts, outer ones first. Symbolic links are followed as the container sees them.
+ * Returns the mounts, outer ones first. Symbolic links are followed as the container sees them.
  * @throws ConfigError
  */
 export function buildContainerRoot(options: ContainerRootOptions): Bind[] {
@@ -140,7 +140,7 @@ class RootBuilder {
     this.#places.set(target, place)
   }
 
-  /** Makes what is missing of a path without symbolic links. */
+  /** Creates the missing part of a path without symbolic links. */
   #ensure(path: string, { isDirectory }: { readonly isDirectory: boolean }): void {
     const missing: string[] = []
     let existing = path
@@ -167,7 +167,7 @@ class RootBuilder {
     else closeSync(openSync(join(place, last), 'wx', 0o644))
   }
 
-  /** Puts a directory of the container's own at a path, with everything in it that this machine has there. */
+  /** Puts a directory of the container's own at a path, with this machine's entries in it. */
   #replace(path: string, own: string, except: readonly string[]): void {
     const source = path === '/' ? '/' : this.#locate(path)
     const names = readdirSync(source)
@@ -190,7 +190,7 @@ class RootBuilder {
     this.#places.set(path, { type: 'own', source: own, readOnly: false })
   }
 
-  /** A path with the symbolic links in it followed, as the container sees them. What is missing at its end stays. */
+  /** Resolves symbolic links in a path, as the container sees them. A missing tail is kept. */
   #resolve(path: string): string {
     let links = 0
     let resolved = '/'
@@ -249,7 +249,7 @@ function makeMountPoint(path: string, stat: Stats): void {
   else closeSync(openSync(path, 'wx', 0o644))
 }
 
-/** Undefined also for what this user may not look at. */
+/** Undefined also for paths that this user may not read. */
 function tryStat(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
@@ -271,7 +271,7 @@ export function writeMountTable(path: string, root: string, binds: readonly Bind
   writeFileSync(path, lines.join(''))
 }
 
-/** In a user namespace a mount keeps what restricts it: the options have to be repeated when it becomes read-only. */
+/** In a user namespace a mount keeps its restrictions: the options have to be repeated when it is remounted read-only. */
 function lockedOptions(path: string): string[] {
   let [found, options] = ['', '']
   for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {

@@ -2,12 +2,12 @@ import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** So many entries of a directory are looked at together. */
+/** The number of directory entries that are read concurrently. */
 const batch = 64
-/** In units of this many bytes file systems say what a file takes. */
+/** The block size in which file systems report usage. */
 const blockSize = 512
 
-/** What a file or a directory with everything in it takes on the disk, in bytes. Links are not followed. */
+/** The disk usage of a file or directory tree, in bytes. Symbolic links are not followed. */
 export async function measureDisk(path: string, seen: Set<string> = new Set()): Promise<number> {
   const stat = await lstat(path).catch(() => undefined)
   if (!stat || isSeen(stat, seen)) return 0
@@ -21,7 +21,7 @@ export async function measureDisk(path: string, seen: Set<string> = new Set()): 
   return sum
 }
 
-/** A file with several names counts once. */
+/** A file with several hard links counts once. */
 function isSeen(stat: Stats, seen: Set<string>): boolean {
   if (stat.isDirectory() || stat.nlink < 2) return false
   const id = `${stat.dev} ${stat.ino}`

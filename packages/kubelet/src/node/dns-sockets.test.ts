@@ -31,7 +31,7 @@ const zone = new Zone(
   { domain: 'cluster.local', addressOf: address => address, serial: 1 },
 )
 
-/** A port that is free a moment later; loopback addresses of this process alone. */
+/** A free port; on loopback addresses that only this process uses. */
 const host = `127.${64 + (process.pid % 128)}.${(process.pid >> 7) % 256}.53`
 const port = 20_000 + (process.pid % 10_000)
 
@@ -47,7 +47,7 @@ async function open(options?: DnsSocketsOptions) {
 }
 
 describe('DNS on sockets of this machine', () => {
-  it('answers a real resolver over UDP, and over TCP what is too long', async () => {
+  it('answers a real resolver over UDP, and over TCP when the answer is too long', async () => {
     await using dns = await open()
     const { resolver } = dns
     assert.deepEqual(await resolver.resolve4('web.default.svc.cluster.local'), ['10.96.0.7'])
@@ -63,14 +63,14 @@ describe('DNS on sockets of this machine', () => {
     await assert.rejects(resolver.resolve4('example.com'), { code: 'EREFUSED' })
   })
 
-  it('reports a port that is taken', async () => {
+  it('reports a port that is in use', async () => {
     await using _first = await open()
     await using second = createDnsSockets()
     const result = await second.open({ host, port }, () => undefined)
     assert.ok(!result.opened && result.problem === 'taken')
   })
 
-  it('closes connections that say nothing or nonsense, and refuses more than it may have', async () => {
+  it('closes idle and malformed connections, and rejects connections over the limit', async () => {
     await using _dns = await open({ maxConnections: 2, idleTimeout: 300 })
     const [silent, rude] = [connect(port, host), connect(port, host)]
     for (const socket of [silent, rude]) socket.on('error', () => {})

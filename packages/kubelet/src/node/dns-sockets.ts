@@ -3,17 +3,18 @@ import { createServer, type Server, type Socket } from 'node:net'
 import type { AnswerQuery, DnsSockets } from '../dns/cluster-dns.ts'
 import { openResult } from './open-result.ts'
 
+/** Options of {@link createDnsSockets}. */
 export interface DnsSocketsOptions {
-  /** Connections at one time; what is more is refused. @default 100 */
+  /** The most concurrent connections; more are rejected. @default 100 */
   readonly maxConnections?: number
   /** Milliseconds without a query until a connection is closed. @default 10000 */
   readonly idleTimeout?: number
 }
 
-/** Answers that a client has not read yet, in bytes: one that reads nothing is left. */
+/** The most unread answers of a client, in bytes: one that reads nothing is disconnected. */
 const maxUnread = 256 * 1024
 
-/** Sockets of this machine for a DNS server. */
+/** UDP and TCP sockets of this machine for a DNS server. */
 export function createDnsSockets(options: DnsSocketsOptions = {}): DnsSockets {
   const { maxConnections = 100, idleTimeout = 10_000 } = options
   const closers = new Set<() => Promise<void>>()
@@ -54,7 +55,7 @@ function bind(address: string, port: number, answer: AnswerQuery): Promise<Datag
     socket.once('error', reject)
     socket.bind({ address, port, exclusive: true }, () => {
       socket.removeListener('error', reject)
-      socket.on('error', () => {}) // the client has left
+      socket.on('error', () => {}) // the client has disconnected
       socket.on('message', (query, client) => {
         const reply = answer(query, 'udp')
         if (reply) socket.send(reply, client.port, client.address)
@@ -73,7 +74,7 @@ async function listen(
   const server = createServer(socket => {
     connections.add(socket)
     socket.on('close', () => connections.delete(socket))
-    socket.on('error', () => {}) // the client has left
+    socket.on('error', () => {}) // the client has disconnected
     socket.setTimeout(idleTimeout, () => socket.destroy())
     serveStream(socket, answer)
   })
@@ -89,7 +90,7 @@ async function listen(
   return { server, connections }
 }
 
-/** Each message has its length before it. */
+/** Each message is preceded by its length. */
 function serveStream(socket: Socket, answer: AnswerQuery): void {
   let held: Buffer<ArrayBufferLike> = Buffer.alloc(0)
   socket.on('data', (chunk: Buffer) => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { describe, it } from 'node:test'
 import { probeNetwork } from './network.ts'
 
-/** A server of the health protocol that `answer` speaks for. */
+/** A server of the health protocol that answers with `answer`. */
 async function withServer(
   answer: (stream: ServerHttp2Stream, request: Buffer, path: string) => void,
   body: (port: number) => Promise<void>,
@@ -14,7 +14,7 @@ async function withServer(
     const chunks: Buffer[] = []
     stream.on('data', (chunk: Buffer) => chunks.push(chunk))
     stream.on('end', () => answer(stream, Buffer.concat(chunks), String(headers[':path'])))
-    stream.on('error', () => {}) // the client has left
+    stream.on('error', () => {}) // the client has disconnected
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   try {
@@ -35,7 +35,7 @@ const probe = (port: number, service = '', timeout = 5_000) =>
   probeNetwork({ type: 'grpc', port, service, timeout })
 
 describe('a gRPC probe', () => {
-  it('asks for the health of a service by its name', async () => {
+  it('checks the health of a service by its name', async () => {
     await withServer(
       (stream, request, path) => {
         assert.equal(path, '/grpc.health.v1.Health/Check')
@@ -51,7 +51,7 @@ describe('a gRPC probe', () => {
     )
   })
 
-  it('says why it failed: no such protocol, no answer, nobody there', async () => {
+  it('says why it failed: no such protocol, no answer, connection refused', async () => {
     await withServer(
       stream => stream.respond({ ':status': 200, 'grpc-status': '12' }, { endStream: true }),
       async port => {

@@ -3,13 +3,13 @@ import { BackwardWriter } from '@coxswain/kit/protobuf'
 import type { NetworkProbe, ProbeOutcome } from '../container-runtime.ts'
 
 const method = '/grpc.health.v1.Health/Check'
-/** A server that is well answers with this status. */
+/** The status of a healthy service. */
 const serving = 1
 const statusNames: Readonly<Record<number, string>> = { 0: 'UNKNOWN', 2: 'NOT_SERVING', 3: 'SERVICE_UNKNOWN' }
-/** gRPC's own codes for what a server has not got. */
+/** gRPC's codes for what a server does not implement. */
 const unimplemented = 12
 
-/** Asks a server how a service is, in the health protocol of gRPC, without TLS as kubelets do. */
+/** Checks a service with the gRPC health protocol, without TLS as the kubelet does. */
 export async function probeGrpc(
   host: string,
   { port, service, timeout }: NetworkProbe & { type: 'grpc' },
@@ -90,7 +90,7 @@ function encodeRequest(service: string): Uint8Array {
   return Buffer.concat([header, writer.finish()])
 }
 
-/** The first field of the message in the frame, a small number; 0 when it is not there. */
+/** The first field of the message in the frame, a small number; 0 when it is missing. */
 function decodeStatus(body: Uint8Array): number {
   return body.length >= 7 && body[5] === 1 << 3 ? (body[6] ?? 0) : 0
 }

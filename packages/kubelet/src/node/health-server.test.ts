@@ -43,10 +43,10 @@ describe('the health check of a service', () => {
     assert.equal(of({}), undefined)
   })
 
-  it('is answered as load balancers expect it, and told of when it cannot be', async () => {
-    const told: string[] = []
+  it("is served in kube-proxy's format, and reported when it cannot be", async () => {
+    const reported: string[] = []
     const events = {
-      warning: (_subject: unknown, reason: string) => void told.push(reason),
+      warning: (_subject: unknown, reason: string) => void reported.push(reason),
     } as unknown as EventRecorder
     const audience = { events, log: silentLogger }
     await using sockets = createServiceSockets()
@@ -67,7 +67,7 @@ describe('the health check of a service', () => {
     await ports.sync([check(0)], audience)
     assert.deepEqual(await ask(), [503, '0', { service, localEndpoints: 0, serviceProxyHealthy: true }])
     await new HealthPorts(sockets).sync([check(1)], audience)
-    assert.deepEqual(told, ['FailedToStartServiceHealthcheck'])
+    assert.deepEqual(reported, ['FailedToStartServiceHealthcheck'])
     await ports.sync([], audience)
     await assert.rejects(ask())
   })

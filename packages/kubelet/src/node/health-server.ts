@@ -3,11 +3,11 @@ import type { HealthAnswer, OpenSocket, ServiceSockets } from '../kube-proxy/ser
 
 type Place = Parameters<NonNullable<ServiceSockets['serveHealth']>>[0]
 
-/** Whoever asks has so many milliseconds to do so. */
+/** The timeout of a request in milliseconds. */
 const askTimeout = 5_000
 const maxConnections = 100
 
-/** Rejects when the port cannot be had. */
+/** Rejects when the port cannot be opened. */
 export function openHealth({ host, port }: Place, answer: () => HealthAnswer): Promise<OpenSocket> {
   const server = createServer((request, response) => {
     const { status, headers, body } = answer()
@@ -21,7 +21,7 @@ export function openHealth({ host, port }: Place, answer: () => HealthAnswer): P
     server.once('error', reject)
     server.listen({ host, port, exclusive: true }, () => {
       server.removeListener('error', reject)
-      server.on('error', () => {}) // such as too many open files: the next one may be heard again
+      server.on('error', () => {}) // such as too many open files: the next connection may be accepted again
       resolve({
         close: async () => {
           server.closeAllConnections()

@@ -1,20 +1,20 @@
-/** What stands for an image on this machine. */
+/** What an image means on this machine. */
 export interface CatalogueImage {
-  /** What is run when the Pod names no command. */
+  /** The default command. */
   readonly command?: readonly string[]
-  /** What its arguments are when the Pod names none. */
+  /** The default arguments. */
   readonly args?: readonly string[]
-  /** The folder that absolute working directories are in. @default the machine's own */
+  /** The directory that is the root of absolute working directories. @default '/' */
   readonly root?: string
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** By name: the whole image, without its tag, or only the last part of that. The first that is there counts. */
+/** By name: the whole image, without its tag, or only the last part of that. The first match counts. */
 export type ImageCatalogue = Readonly<Record<string, CatalogueImage>>
 
 const shell: CatalogueImage = { args: ['sh'] }
 
-/** Images that mean the tools of this machine. */
+/** Images that run the tools of this machine. */
 export const hostImages: ImageCatalogue = {
   alpine: shell,
   bash: { args: ['bash'] },
@@ -23,7 +23,7 @@ export const hostImages: ImageCatalogue = {
   debian: shell,
   fedora: shell,
   node: { args: ['node'] },
-  // The first process of a PID namespace ends on SIGTERM only if it says so.
+  // The first process of a PID namespace ends on SIGTERM only if it handles the signal.
   pause: { command: ['sh', '-c', 'trap "exit 0" INT TERM; sleep 2147483647 & wait'] },
   python: { args: ['python3'] },
   ubuntu: shell,

@@ -2,19 +2,19 @@ import { closeSync, existsSync, fstatSync, mkdirSync, openSync, renameSync, rmSy
 import { dirname } from 'node:path'
 import { formatLogLine } from '../logs/log-lines.ts'
 
-/** As the kubelet has it. */
+/** The kubelet's defaults. */
 const maxBytes = 10 * 1024 * 1024
 export const maxFiles = 5
-/** A line that does not end is cut into pieces of so many characters. */
+/** A line without end is split into partial lines of this many characters. */
 const maxLine = 16 * 1024
 
 /**
- * What a container prints, in files of at most 10 MiB and a line, five of them:
+ * The log of a container, in up to five files of 10 MiB, each ending with a whole line:
  *
  *   0.log.4  0.log.3  0.log.2  0.log.1  0.log
  *   oldest                              written to
  *
- * Lines go to the file at once, in the order they came, and never into two files. Whoever follows reads the files.
+ * Lines are written at once, in order, and are never split across files. Followers read the files.
  */
 export class LogFile {
   readonly #path: string
@@ -38,7 +38,7 @@ export class LogFile {
     return this.#ended
   }
 
-  /** How often a new file was begun: the file of rotation `n` has the suffix `rotations - n`. */
+  /** The number of rotations: the file of rotation `n` has the suffix `rotations - n`. */
   get rotations(): number {
     return this.#rotations
   }
@@ -62,7 +62,7 @@ export class LogFile {
     if (text !== '') this.#append(text)
   }
 
-  /** What was begun is written, and followers see the end. */
+  /** Writes partial lines, and followers see the end. */
   end(): void {
     if (this.#ended) return
     for (const [stream, { text }] of this.#rests)
@@ -71,18 +71,18 @@ export class LogFile {
     try {
       closeSync(this.#file)
     } catch {
-      // a rotation has closed it and could not open another
+      // a rotation has closed it and failed to open another
     }
-    this.#tell()
+    this.#notify()
   }
 
-  /** Calls back after each write, and at the end. Returns the way out. */
+  /** Calls back after each write, and at the end. Returns the unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** What a full disk does not take is lost; the container goes on. */
+  /** Lines that a full disk does not take are lost; the container continues. */
   #append(lines: string): void {
     try {
       if (this.#size > maxBytes) this.#rotate()
@@ -90,10 +90,10 @@ export class LogFile {
     } catch {
       return
     }
-    this.#tell()
+    this.#notify()
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 

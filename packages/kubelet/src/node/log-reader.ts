@@ -9,9 +9,9 @@ const blockBytes = 64 * 1024
 const newline = 10
 
 /**
- * What is in the files of a log, oldest first, and with `follow` what is written to `live` until it ends. Nothing waits in
- * memory for a reader that is slow: one that is slower than the container and falls behind by all the files goes on with the
- * oldest that there is.
+ * The content of a log's files, oldest first, and with `follow` what is written to `live` until it ends. Nothing is buffered in
+ * memory for a slow reader: one that falls behind the container by all the files continues with the
+ * oldest that exists.
  */
 export async function* readLogFile(
   path: string,
@@ -21,21 +21,21 @@ export async function* readLogFile(
   const { signal, tailLines, follow, limitBytes = Number.POSITIVE_INFINITY } = options
   using cursor = new LogCursor(path, live)
   if (tailLines !== undefined) cursor.seekTail(tailLines)
-  const news = follow && live ? new News(live, signal) : undefined
+  const writes = follow && live ? new WriteNotifier(live, signal) : undefined
   const print = createLogFilter(options)
   let left = limitBytes
-  // A container that writes while its log is read must not make `--tail=2` longer.
+  // Lines written during the read must not make `--tail=2` longer.
   let linesLeft = follow ? Number.POSITIVE_INFINITY : (tailLines ?? Number.POSITIVE_INFINITY)
   try {
     while (!signal.aborted && linesLeft > 0) {
       const lines = cursor.read()?.slice(0, linesLeft)
       if (!lines) {
-        if (!news || !(await news.wait())) return
+        if (!writes || !(await writes.wait())) return
         continue
       }
       linesLeft -= lines.length
       const text = lines.map(print).join('')
-      // Others get their turn: there may be megabytes, and a reader that takes them all.
+      // Yields to other tasks: there may be megabytes, and a reader that takes them all.
       await setImmediate()
       if (text === '') continue
       const bytes = encodeText(text).subarray(0, left)
@@ -44,12 +44,12 @@ export async function* readLogFile(
       if (left <= 0) return
     }
   } finally {
-    news?.leave()
+    writes?.leave()
   }
 }
 
-/** Tells of writes that nobody has looked at yet. */
-class News {
+/** Wakes a reader after writes that it has not read yet. */
+class WriteNotifier {
   readonly #live: LogFile
   readonly #signal: AbortSignal
   readonly #leave: () => void
@@ -59,19 +59,19 @@ class News {
   constructor(live: LogFile, signal: AbortSignal) {
     this.#live = live
     this.#signal = signal
-    const tell = () => {
+    const notify = () => {
       this.#isNew = true
       this.#wake?.()
     }
-    const stopListening = live.onChange(tell)
-    signal.addEventListener('abort', tell)
+    const stopListening = live.onChange(notify)
+    signal.addEventListener('abort', notify)
     this.#leave = () => {
       stopListening()
-      signal.removeEventListener('abort', tell)
+      signal.removeEventListener('abort', notify)
     }
   }
 
-  /** False when there will be no more; called when everything up to now has been read. */
+  /** Waits for more, once everything has been read; false when there will be none. */
   async wait(): Promise<boolean> {
     if (!this.#isNew) {
       if (this.#live.hasEnded) return false
@@ -88,16 +88,16 @@ class News {
   }
 }
 
-/** A place in the files of a log, which may be rotated at any time. One file is open at most. */
+/** A position in the files of a log, which may be rotated at any time. At most one file is open. */
 class LogCursor implements Disposable {
   readonly #path: string
   readonly #live: LogFile | undefined
   readonly #buffer = Buffer.alloc(blockBytes)
   #file: number | undefined
-  /** Which file: the rotation that it was begun with; older ones than the live log's first are negative. */
+  /** The current file, by the rotation that created it; files older than the live log's first are negative. */
   #rotation: number
   #offset = 0
-  /** The beginning of a line whose end has not been read. */
+  /** The beginning of a line whose end has not been read yet. */
   #rest: Buffer = Buffer.alloc(0)
 
   constructor(path: string, live: LogFile | undefined) {
@@ -106,7 +106,7 @@ class LogCursor implements Disposable {
     this.#rotation = this.#oldest()
   }
 
-  /** Before the last `count` lines that there are now. */
+  /** Moves to before the last `count` lines of the log. */
   seekTail(count: number): void {
     const newest = this.#newest()
     let missing = count
@@ -194,7 +194,7 @@ class LogCursor implements Disposable {
       const length = readSync(file, this.#buffer, 0, end - begin, begin)
       for (let at = length - 1; at >= 0; at--) {
         if (this.#buffer[at] !== newline) continue
-        // The end of the last line begins none.
+        // The newline at the end of the last line does not begin another.
         if (isLast) isLast = false
         else if (--missing === 0) return { offset: begin + at + 1, missing }
       }

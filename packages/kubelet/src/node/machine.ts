@@ -4,10 +4,10 @@ import type { NodeFacts, NodeUsage } from '../container-runtime.ts'
 
 /** As Go names them. */
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
-/** As many Pods as kubelets take. */
+/** The kubelet's default limit of Pods. */
 const maxPods = '110'
 
-/** What this machine is made of; each node has all of it. `directory` is where volumes are. */
+/** The capacity and system information of this machine; each node has all of it. `directory` is where volumes are. */
 export function describeMachine(directory: string): NodeFacts {
   const { bsize, blocks } = statfsSync(directory)
   return {
@@ -27,7 +27,7 @@ export function describeMachine(directory: string): NodeFacts {
   }
 }
 
-/** What this machine uses now, this process and everything else. `directory` is where volumes are. */
+/** The current usage of this machine, this process and everything else. `directory` is where volumes are. */
 export function measureMachine(directory: string): NodeUsage {
   const now = Date.now()
   const { bsize, blocks, bavail } = statfsSync(directory)
@@ -44,7 +44,7 @@ export function measureMachine(directory: string): NodeUsage {
   }
 }
 
-/** Empty where there is no such file. */
+/** Empty when the file does not exist. */
 function read(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim()

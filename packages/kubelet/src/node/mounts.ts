@@ -4,23 +4,23 @@ import type { VolumeMountSpec } from '../container-runtime.ts'
 import { ConfigError } from '../kubelet/environment.ts'
 
 export interface Links {
-  /** The container's root folder. */
+  /** The container's root directory. */
   readonly root: string
   readonly container: string
   readonly mounts: readonly VolumeMountSpec[]
-  /** Where a file of the container is that it may write to, by its path in the container. */
+  /** The location of a writable file of the container, by its path in the container. */
   readonly file: { readonly path: string; readonly target: string }
   volumePath(volume: string): string | undefined
 }
 
 /**
- * Mount paths for processes that share the machine's file system. Each container has a root folder in which every mount
- * path is a symbolic link to its volume; where a mount path stands in a command, an argument, a variable or a working
+ * Mount paths for processes that share the machine's file system. Each container has a root directory in which every mount
+ * path is a symbolic link to its volume; where a mount path occurs in a command, an argument, a variable or a working
  * directory, it is replaced by the path of the link.
  *
  *   /etc/config/app.yaml  ->  PODS/UID/containers/NAME/root/etc/config/app.yaml  ->  PODS/UID/volumes/config/app.yaml
  *
- * Containers can put links of their own into volumes: nothing is made where those lead out of the volume.
+ * Containers can create links in volumes: nothing is created through links that lead out of the volume.
  * @throws ConfigError
  */
 export function linkMounts({ root, container, mounts, file, volumePath }: Links): void {
@@ -39,7 +39,7 @@ export function linkMounts({ root, container, mounts, file, volumePath }: Links)
 }
 
 /**
- * Where the volume of a mount, or the part of it that is mounted, is on this machine; a subPath is made where it is missing.
+ * Where the volume of a mount, or the part of it that is mounted, is on this machine; a missing subPath is created.
  * @throws ConfigError
  */
 export function locateVolume(
@@ -47,13 +47,13 @@ export function locateVolume(
   { container, volumePath }: Pick<Links, 'container' | 'volumePath'>,
 ): string {
   const base = volumePath(volume)
-  if (base === undefined) throw new ConfigError(`volume ${volume} is not there`)
+  if (base === undefined) throw new ConfigError(`volume ${volume} is not mounted`)
   if (subPath === undefined) return base
   if (makeWithin(base, subPath)) return join(base, subPath)
   throw new ConfigError(`failed to prepare subPath for volumeMount "${volume}" of container "${container}"`)
 }
 
-/** Where a path of the container is: in its root, or in the volume that is mounted around it. */
+/** The location of a path of the container: in its root, or in the volume that is mounted around it. */
 function placeOf(path: string, root: string, places: ReadonlyMap<string, string>): string {
   const around = [...places.keys()].findLast(outer => path.startsWith(`${outer}/`))
   if (around === undefined) {
@@ -73,13 +73,13 @@ function replaceLink(link: string, target: string, path: string): void {
   const existing = lstatSync(link, { throwIfNoEntry: false })
   if (existing && !existing.isSymbolicLink())
     throw new ConfigError(
-      `mount path ${path} is something else in the volume around it, which cannot be hidden here`,
+      `mount path ${path} already exists in the volume around it, which is not supported without namespaces`,
     )
   if (existing) rmSync(link)
   symlinkSync(target, link)
 }
 
-/** Makes the directories of a path where they are missing. False when it, or a link in it, leads out of `base`. */
+/** Creates the missing directories of a path. False when it, or a link in it, leads out of `base`. */
 function makeWithin(base: string, path: string): boolean {
   let place: string
   try {
@@ -95,7 +95,7 @@ function makeWithin(base: string, path: string): boolean {
     }
     return true
   } catch {
-    return false // a link to nowhere, or something that is no directory
+    return false // a dangling link, or not a directory
   }
 }
 
@@ -103,7 +103,7 @@ function trimEnd(path: string): string {
   return path.replace(/\/+$/, '')
 }
 
-/** A function that puts the links' paths in place of mount paths that stand alone or begin a longer path. */
+/** A function that replaces mount paths, alone or as a prefix of a longer path, with the links' paths. */
 export function createPathMapper(root: string, paths: readonly string[]): (text: string) => string {
   const alternatives = [...new Set(paths.map(trimEnd))]
     .filter(path => path !== '')

@@ -18,7 +18,7 @@ const tokens = '/var/run/secrets/kubernetes.io/serviceaccount'
 const text = (value: string) => ({ data: new TextEncoder().encode(value), mode: 0o644 })
 let count = 0
 
-/** A runtime, and a function that runs a container to its end and gives what it printed. */
+/** A runtime, and a function that runs a container to its end and returns its output. */
 async function start(isolation: Isolation = 'namespaces') {
   const home = join(directory, String(count++))
   const runtime = createProcessRuntime({ directory: home, isolation })
@@ -40,10 +40,10 @@ function collect(): { io: ProcessIo; output: () => string } {
   return { io: { stdout: take, stderr: take, tty: false, signal }, output: () => output }
 }
 
-/** Both ways where this machine has them. */
+/** Both modes, where this machine has namespaces. */
 for (const isolation of allowed === 'none' ? (['none'] as const) : (['namespaces', 'none'] as const))
   describe(`containers with isolation ${isolation}${obstacle === undefined ? '' : `: this machine has no namespaces (${obstacle})`}`, () => {
-    it('find volumes at their mount paths, which are not made on the machine', async () => {
+    it('find volumes at their mount paths, which are not created on the machine', async () => {
       await using node = await start(isolation)
       const volumes: PodVolume[] = [
         { type: 'files', name: 'account', files: new Map([['token', text('secret\n')]]) },
@@ -96,7 +96,7 @@ if (allowed === 'namespaces')
       ['/etc/resolv.conf', 'nameserver 127.0.0.1\n'],
     ])
 
-    it('have a hostname, processes and files in /etc of their own, for commands of exec too', async () => {
+    it('have their own hostname, processes and files in /etc, for exec commands too', async () => {
       await using node = await start()
       const machine = [hostname(), readFileSync('/etc/hosts', 'utf8')]
       const see = 'hostname; cat /etc/hosts /etc/resolv.conf; ls -d /proc/[0-9]* | wc -l; pwd'
@@ -120,7 +120,7 @@ if (allowed === 'namespaces')
       assert.deepEqual([hostname(), readFileSync('/etc/hosts', 'utf8')], machine)
     })
 
-    it('end with everything in them, whatever it has done to hide', async () => {
+    it('end with every process in them, however well it hides', async () => {
       await using node = await start()
       const mark = `hide-${process.pid}`
       const script = `env -i setsid sh -c 'exec sleep 500 ${mark}' & env -i setsid sh -c 'sleep 501; : ${mark}' & echo up; exec sleep 502`
@@ -140,7 +140,7 @@ if (allowed === 'namespaces')
       assert.deepEqual(hidden(), [])
     })
 
-    it('keep read-only mounts from being written, and what is written elsewhere in / from the machine', async () => {
+    it('enforce read-only mounts, and keep writes elsewhere in / off the machine', async () => {
       await using node = await start()
       await node.runtime.writeVolumes(pod, [{ type: 'directory', name: 'data' }])
       const mounts = [
@@ -152,7 +152,7 @@ if (allowed === 'namespaces')
       assert.equal(existsSync(`/new-${uid}`), false)
     })
 
-    it('show changes of the files of a volume', async () => {
+    it('show changes to the files of a volume', async () => {
       await using node = await start()
       const write = (value: string) =>
         node.runtime.writeVolumes(pod, [
@@ -191,7 +191,7 @@ if (allowed === 'namespaces')
       await assert.rejects(node.run('true', { mounts: [subPath] }), /failed to prepare subPath/)
     })
 
-    it('let variables of any name through, and working directories be made', async () => {
+    it('pass variables of any name, and create working directories', async () => {
       await using node = await start()
       const env = new Map([
         ['a.b-c', "it's"],

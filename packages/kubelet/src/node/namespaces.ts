@@ -3,19 +3,20 @@ import { quote } from './spawn-group.ts'
 
 /** Where setup looks for its programs; all of them are util-linux's but for sh, env and hostname. */
 const setupPath = '/usr/sbin:/usr/bin:/sbin:/bin'
-/** Milliseconds until a machine counts as one without namespaces. */
+/** The timeout in milliseconds of the check whether this machine has namespaces. */
 const probeLimit = 10_000
 
-/** What containers have of their own: namespaces of the kernel, or nothing but a directory. */
+/** How containers are isolated: in kernel namespaces, or with only a directory of their own. */
 export type Isolation = 'namespaces' | 'none'
 
+/** The isolation that {@link chooseIsolation} has chosen. */
 export interface ChosenIsolation {
   readonly isolation: Isolation
-  /** Why there are no namespaces, though they were wanted. */
+  /** Why there are no namespaces, although they were desired. */
   readonly obstacle?: string
 }
 
-/** What a container begins with. */
+/** What a container starts with. */
 export interface ProcessSetup {
   readonly workingDir: string
   readonly env: Readonly<Record<string, string>>
@@ -37,8 +38,8 @@ export interface NamespaceSetup extends ProcessSetup {
 const isRoot = () => process.getuid?.() === 0
 
 /**
- * The words before a command that is run in new mount, PID and UTS namespaces, as a user other than root in a user namespace too. They
- * write `started` to file descriptor 3 when everything is as it has to be, and why not otherwise.
+ * The command prefix that runs a command in new mount, PID and UTS namespaces, and for users other than root in a user namespace. It
+ * writes `started` to file descriptor 3 when setup has succeeded, otherwise the error.
  */
 export function inNewNamespaces(setup: NamespaceSetup): string[] {
   const { root, mountTable, hostname, sharesProcesses } = setup
@@ -64,7 +65,7 @@ export function inNewNamespaces(setup: NamespaceSetup): string[] {
   ]
 }
 
-/** The same for a command beside the process `pid`, which is in such namespaces. */
+/** The same for a command in the namespaces of the process `pid`. */
 export function inNamespacesOf(
   pid: number,
   { sharesProcesses }: Pick<NamespaceSetup, 'sharesProcesses'>,
@@ -82,7 +83,7 @@ export function inNamespacesOf(
 /** Errors are reported, not printed. */
 const prelude = ['set -e', 'exec 4>&2 2>&3']
 
-/** No variables, which the command would inherit. */
+/** Sets no variables, since the command would inherit them. */
 function finale({ workingDir, env, user, group }: ProcessSetup): string[] {
   // Shells drop variables whose names they could not use.
   const unusual = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
@@ -108,7 +109,7 @@ function finale({ workingDir, env, user, group }: ProcessSetup): string[] {
   ]
 }
 
-/** Undefined where this machine has namespaces for containers, else why not. Tries what containers need, on nothing. */
+/** Undefined when this machine has namespaces for containers, otherwise the reason. Tries the calls that containers need. */
 async function findObstacle(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `${process.platform} has none`
   const script = [
@@ -135,11 +136,11 @@ async function findObstacle(): Promise<string | undefined> {
   })
 }
 
-/** What this machine allows: `auto` takes namespaces where it can. @throws Error where namespaces are asked for and cannot be had */
+/** The isolation to use: `auto` means namespaces where this machine has them. @throws Error when namespaces are required and unavailable */
 export async function chooseIsolation(desired: Isolation | 'auto'): Promise<ChosenIsolation> {
   if (desired === 'none') return { isolation: 'none' }
   const obstacle = await findObstacle()
   if (obstacle === undefined) return { isolation: 'namespaces' }
-  if (desired === 'namespaces') throw new Error(`this machine gives containers no namespaces: ${obstacle}`)
+  if (desired === 'namespaces') throw new Error(`namespaces are not available on this machine: ${obstacle}`)
   return { isolation: 'none', obstacle }
 }

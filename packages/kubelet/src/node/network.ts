@@ -4,10 +4,10 @@ import { connect, type Socket } from 'node:net'
 import type { NetworkProbe, PortStream, ProbeOutcome } from '../container-runtime.ts'
 import { probeGrpc } from './grpc-probe.ts'
 
-/** Where processes of this machine listen that listen nowhere else. */
+/** The loopback addresses that processes listen on. */
 const loopback = ['127.0.0.1', '::1']
 const maxRedirects = 10
-/** So much is told of the body of a redirect. */
+/** The most characters of a redirect's body in a message. */
 const maxBody = 10 * 1024
 
 export async function probeNetwork(probe: NetworkProbe): Promise<ProbeOutcome> {
@@ -114,7 +114,7 @@ function explain(host: string, port: number, error: unknown): string {
   return `dial tcp ${host}:${port}: ${code === 'ECONNREFUSED' ? 'connect: connection refused' : message}`
 }
 
-/** Rejects when nobody listens, or nobody answers in `timeout` milliseconds. */
+/** Rejects when the connection is refused, or not established within `timeout` milliseconds. */
 export function openSocket(host: string, port: number, timeout: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port, allowHalfOpen: true })
@@ -131,11 +131,11 @@ export function openSocket(host: string, port: number, timeout: number): Promise
   })
 }
 
-/** Connections to Pods for clients at one time. */
+/** The most concurrent connections to Pods for clients. */
 const maxDialled = 1_000
 let dialled = 0
 
-/** Rejects when nobody listens on any loopback address, or there are too many connections. */
+/** Rejects when nothing listens on any loopback address, or there are too many connections. */
 export async function dialPort(port: number): Promise<PortStream> {
   if (dialled >= maxDialled) throw new Error(`connect to localhost:${port}: too many connections`)
   let failure: unknown
@@ -153,7 +153,7 @@ export async function dialPort(port: number): Promise<PortStream> {
 }
 
 function createPortStream(socket: Socket): PortStream {
-  socket.on('error', () => {}) // the iteration of its data tells
+  socket.on('error', () => {}) // reported by the iteration of its data
   return {
     data: socket,
     async write(chunk) {

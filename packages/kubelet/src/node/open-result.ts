@@ -8,13 +8,13 @@ const problems: Readonly<Record<string, PortProblem>> = {
 }
 
 const explanations: Readonly<Partial<Record<PortProblem, string>>> = {
-  taken: 'somebody else listens there',
+  taken: 'the address is already in use',
   forbidden:
-    'this user may not listen there (ports below 1024, unless net.ipv4.ip_unprivileged_port_start says so)',
+    'permission denied (ports below net.ipv4.ip_unprivileged_port_start, 1024 by default, need privileges)',
   'no address': 'the machine has no such address',
 }
 
-/** What became of an attempt to listen. */
+/** The result of an attempt to listen. */
 export async function openResult(open: () => Promise<OpenSocket>): Promise<OpenResult> {
   try {
     return { opened: true, socket: await open() }

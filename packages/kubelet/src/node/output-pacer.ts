@@ -1,25 +1,25 @@
 import { performance } from 'node:perf_hooks'
 
-/** Of the time of this thread, containers that print may together use one part in so many. */
+/** Containers that print may together use one part in this many of the thread's time. */
 const parts = 4
-/** Milliseconds: shorter waits are none. */
+/** Milliseconds: shorter waits are skipped. */
 const slack = 10
 
 /**
- * Keeps containers that print without end from using up the thread that writes their logs: the process that prints has to
- * wait, as at a slow terminal. One that prints now and then never does.
+ * Keeps containers that print without end from saturating the thread that writes their logs: the printing process has to
+ * wait, as at a slow terminal. One that prints occasionally never does.
  */
 export class OutputPacer {
-  /** Milliseconds since some time. */
+  /** A monotonic clock in milliseconds. */
   readonly #now: () => number
-  /** When everything that was done is paid for. */
+  /** When the work done so far has used up its share of time. */
   #freeAt = 0
 
   constructor(now: () => number = () => performance.now()) {
     this.#now = now
   }
 
-  /** Does a piece of work; tells how many milliseconds to wait before the next. */
+  /** Does a piece of work; returns the milliseconds to wait before the next. */
   run(work: () => void): number {
     const began = this.#now()
     work()

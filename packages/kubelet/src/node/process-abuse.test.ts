@@ -33,15 +33,15 @@ async function startRuntime(name: string): Promise<ContainerRuntime> {
 const countMarked = (name: string): number =>
   listProcesses().filter(pid => markOf(pid, 'COXSWAIN_NODE') === join(directory, name)).length
 
-describe('a container that leaves traps', () => {
-  it('does not hold up its node with a pipe in place of its last words', async () => {
+describe('a malicious container', () => {
+  it('does not block its node with a pipe in place of its termination message', async () => {
     await using runtime = await startRuntime('fifo')
     const script = 'f=$(readlink $COXSWAIN_ROOT/dev/termination-log); rm $f; mkfifo $f; exit 4'
     const container = await runtime.startContainer(specOf(script), signal)
     assert.deepEqual(await container.exited, { exitCode: 4 })
   })
 
-  it('is quoted with the last 4096 bytes of what it said, however much that was', async () => {
+  it('has the last 4096 bytes of its termination message reported, however long it is', async () => {
     await using runtime = await startRuntime('words')
     const script = 'head -c 50000000 /dev/zero > /dev/termination-log; printf end >> /dev/termination-log'
     const container = await runtime.startContainer(specOf(script), signal)
@@ -50,7 +50,7 @@ describe('a container that leaves traps', () => {
     assert.ok(message.endsWith('end'))
   })
 
-  it('does not get out of a volume by a link in it', async () => {
+  it('does not escape a volume through a symbolic link', async () => {
     await using runtime = await startRuntime('links')
     const outside = join(directory, 'outside')
     mkdirSync(outside)
@@ -77,7 +77,7 @@ describe('a container that leaves traps', () => {
     assert.ok(existsSync(join(volume, 'real', 'new')))
   })
 
-  it('begins every life with nothing, and only the log of the one before is kept', async () => {
+  it('starts every attempt with an empty directory, and only the log of the previous one is kept', async () => {
     await using runtime = await startRuntime('lives')
     for (let attempt = 0; attempt < 4; attempt++) {
       const script = 'test -e $HOME/old && exit 9; touch $HOME/old; echo said'
@@ -88,8 +88,8 @@ describe('a container that leaves traps', () => {
   })
 })
 
-describe('what a container has started', () => {
-  it('ends, even if it starts others faster than it is asked to end', async () => {
+describe('the processes of a container', () => {
+  it('end, even if they start others faster than they are killed', async () => {
     await using runtime = await startRuntime('bomb')
     const bomb = 'while :; do setsid sh -c "setsid sleep 5 & sleep 5" & sleep 0.01; done'
     const container = await runtime.startContainer(
@@ -101,7 +101,7 @@ describe('what a container has started', () => {
     assert.equal(countMarked('bomb'), 0)
   })
 
-  it('lives on when a container of the same name ends that another runtime has started', async () => {
+  it('keep running when a container of the same name in another runtime ends', async () => {
     await using first = await startRuntime('first')
     await using second = await startRuntime('second')
     const lasting = await first.startContainer(specOf('exec sleep 500'), signal)
@@ -110,7 +110,7 @@ describe('what a container has started', () => {
     assert.deepEqual(await lasting.exited, { exitCode: 143, signal: 15 })
   })
 
-  it('by a command outlives the command, and ends with the container', async () => {
+  it('started by an exec command outlive the command, and end with the container', async () => {
     await using runtime = await startRuntime('exec')
     const container = await runtime.startContainer(specOf('exec sleep 500'), signal)
     assert.equal(await container.exec(['sh', '-c', 'sleep 400 >/dev/null 2>&1 & exit 6'], silent), 6)
@@ -122,13 +122,13 @@ describe('what a container has started', () => {
   })
 })
 
-describe('a reader that is slow', () => {
+describe('a slow reader', () => {
   const endlessly = async (start: (runtime: ContainerRuntime) => Promise<RunningContainer>, name: string) => {
     const runtime = await startRuntime(name)
     return { runtime, container: await start(runtime) }
   }
 
-  it('of a command gets everything, though the command has long ended', async () => {
+  it('of a command gets all output, even long after the command has ended', async () => {
     const { runtime, container } = await endlessly(r => r.startContainer(specOf('sleep 500'), signal), 'slow')
     await using _ = runtime
     let length = 0
@@ -140,7 +140,7 @@ describe('a reader that is slow', () => {
     assert.equal(length, 180_000)
   })
 
-  it('that is attached holds the container back, until it leaves', async () => {
+  it('that is attached blocks the container until it disconnects', async () => {
     const { runtime, container } = await endlessly(r => r.startContainer(specOf('yes'), signal), 'attach')
     await using _ = runtime
     const leave = new AbortController()
@@ -152,7 +152,7 @@ describe('a reader that is slow', () => {
     const log = join(directory, 'attach', 'pods', uid, 'logs', 'main', '0.log')
     const sizeOf = async () => (await textOf(readLogFile(log, undefined, quiet))).length
     let before = 0
-    // What fits in between is still written.
+    // What fits into buffers is still written.
     for (let last = -1; before === 0 || last !== before; await setTimeout(200))
       [last, before] = [before, await sizeOf()]
     leave.abort()
@@ -160,7 +160,7 @@ describe('a reader that is slow', () => {
     while ((await sizeOf()) <= before) await setTimeout(10)
   })
 
-  it('of a log reads on where there is something, when what it has not read is gone', async () => {
+  it('of a log continues with the oldest file when unread files were rotated away', async () => {
     const path = join(directory, 'behind', '0.log')
     const log = new LogFile(path, () => 0)
     const line = 'x'.repeat(10_000)
@@ -179,7 +179,7 @@ describe('a reader that is slow', () => {
 })
 
 describe('a log that cannot be written', () => {
-  it('loses lines and nothing else', () => {
+  it('loses lines but does not fail the container', () => {
     const path = join(directory, 'lost', '0.log')
     const log = new LogFile(path, () => 0)
     const write = (text: string) => log.write('stdout', new TextEncoder().encode(text))
@@ -225,7 +225,7 @@ describe('the end of a log', () => {
 })
 
 describe('containers that print without end', () => {
-  it('use a quarter of the time of their node together', () => {
+  it("together use a quarter of their node's time", () => {
     let now = 0
     const pacer = new OutputPacer(() => now)
     const print = (milliseconds: number) => pacer.run(() => (now += milliseconds))
@@ -236,7 +236,7 @@ describe('containers that print without end', () => {
 })
 
 describe('volumes of files', () => {
-  it('change in one step, and lose what is no longer wanted', async () => {
+  it('change atomically, and files that are no longer in the volume are removed', async () => {
     await using runtime = await startRuntime('atomic')
     const place = join(directory, 'atomic', 'pods', uid, 'volumes', 'v')
     const write = async (files: Record<string, string>) =>
@@ -279,7 +279,7 @@ describe('volumes of files', () => {
     assert.equal(readdirSync(place).length, 4)
   })
 
-  it('of the host are checked for what they are said to be', async () => {
+  it('of the host are checked against their hostPath type', async () => {
     await using runtime = await startRuntime('host')
     const base = join(directory, 'host-paths')
     mkdirSync(base)
@@ -306,8 +306,8 @@ describe('volumes of files', () => {
   })
 })
 
-describe('what processes cannot have', () => {
-  it('is found in what a pod asks for, and only that', () => {
+describe('unsupported fields', () => {
+  it('are found in the spec of a pod, and no others', () => {
     const of = (spec: object) =>
       findUnsupported({ spec } as unknown as DeepReadonly<Pod>, { uid: 0, isolation: 'none' })
     assert.deepEqual(of({ containers: [{ name: 'a', resources: { requests: { cpu: '1' } } }] }), [])
@@ -342,14 +342,14 @@ describe('what processes cannot have', () => {
     )
   })
 
-  it('is another user, for who is not root', () => {
+  it('include another user when the kubelet does not run as root', () => {
     const spec = { containers: [{ name: 'a', securityContext: { runAsUser: 7 } }] }
     const of = (uid: number) =>
       findUnsupported({ spec } as unknown as DeepReadonly<Pod>, { uid, isolation: 'none' })
     assert.deepEqual([of(0), of(7), of(8)], [[], [], ['containers{a}: runAsUser 7']])
   })
 
-  it('is root, for a container that may not be', async () => {
+  it('reject root for a container with runAsNonRoot', async () => {
     if (process.getuid?.() !== 0) return
     await using runtime = await startRuntime('root')
     const start = (more: Partial<ContainerSpec>) =>
@@ -363,7 +363,7 @@ describe('what processes cannot have', () => {
   })
 })
 
-describe('what a pod has on the disk', () => {
+describe('the disk usage of a pod', () => {
   it('is measured by volume and by container, logs included', async () => {
     await using runtime = await startRuntime('disk')
     await runtime.writeVolumes(pod, [{ type: 'directory', name: 'v' }])

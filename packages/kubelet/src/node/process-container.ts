@@ -8,13 +8,13 @@ import type { OutputPacer } from './output-pacer.ts'
 import { type SpawnedGroup, type SpawnOptions, spawnGroup } from './spawn-group.ts'
 import { TerminalSizes } from './terminal.ts'
 
-/** Last words are cut at this length, as the kubelet does. */
+/** Termination messages are truncated to this length, as the kubelet does. */
 const messageLimit = 4096
-/** After it was asked to end for this long nobody hears a command's streams any more. */
+/** How long the output of a command is still forwarded after it was asked to end. */
 const execGrace = 2_000
-/** When a container has ended, whoever is attached gets so long to take each piece of what is left. */
+/** How long an attached client gets to read each chunk of remaining output after the container has ended. */
 const attachGrace = 1_000
-/** Timers cannot be longer. */
+/** The longest possible timer. */
 const longestTimer = 2 ** 31 - 1
 
 export interface ContainerParts {
@@ -25,7 +25,7 @@ export interface ContainerParts {
   readonly messagePath: string
   readonly stdinOnce: boolean
   readonly user?: RunningContainer['user']
-  /** How a command is run beside it: in its environment and its directory. */
+  /** How to run another command in the container: in its environment and its directory. */
   readonly beside: (command: readonly string[]) => Omit<SpawnOptions, 'stdin' | 'tty'>
 }
 
@@ -45,7 +45,7 @@ export function createProcessContainer(parts: ContainerParts): RunningContainer 
     ...(parts.user && { user: parts.user }),
     exited,
     async stop(grace, stopSignal = 'SIGTERM') {
-      // Its id may be somebody else's by now.
+      // Its id may belong to another process by now.
       if (isOver) return
       clearTimeout(timer)
       if (grace <= 0) group.signal('SIGKILL')
@@ -62,7 +62,7 @@ export function createProcessContainer(parts: ContainerParts): RunningContainer 
       listeners.add(listener)
       if (io.tty && io.sizes) new TerminalSizes(io.sizes).apply(child.pid!).catch(() => {}) // the same
       const fed = io.stdin && child.stdin && feed(io.stdin, child.stdin, parts.stdinOnce)
-      fed?.catch(() => {}) // whoever sent it has left
+      fed?.catch(() => {}) // the client has disconnected
       await Promise.race([exited, aborted(io.signal)])
       listeners.delete(listener)
     },
@@ -79,7 +79,7 @@ async function finish(parts: ContainerParts, listeners: ReadonlySet<Listener>): 
   return { ...exit, ...(message !== '' && { message }) }
 }
 
-/** What the container prints goes to its log and to whoever is attached, at the pace of the slowest of them. */
+/** Output goes to the log and to attached clients, at the pace of the slowest of them. */
 async function hear(
   name: 'stdout' | 'stderr',
   { group, log, pacer }: ContainerParts,
@@ -96,10 +96,10 @@ async function hear(
   })
 }
 
-/** Whoever is attached to a container. */
+/** A client that is attached to a container. */
 class Listener implements Disposable {
   readonly #io: ProcessIo
-  /** Called when it has left. */
+  /** Called when it has disconnected. */
   readonly #waiting = new Set<() => void>()
   readonly #leave = () => {
     for (const resolve of this.#waiting) resolve()
@@ -110,7 +110,7 @@ class Listener implements Disposable {
     io.signal.addEventListener('abort', this.#leave)
   }
 
-  /** Resolves when it has room for more or has left; with `isLast` also when it takes too long. */
+  /** Resolves when it can take more or has disconnected; with `isLast` also when it takes too long. */
   async take(name: 'stdout' | 'stderr', chunk: Uint8Array, isLast: boolean): Promise<void> {
     if (this.#io.signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -128,7 +128,7 @@ class Listener implements Disposable {
   }
 }
 
-/** The end of what a container has left in its file. Whatever it has put in its place is not waited for. */
+/** The end of a termination message file. Never blocks, even if the container has replaced the file. */
 function readLastWords(path: string): string {
   let file: number | undefined
   try {
@@ -139,7 +139,7 @@ function readLastWords(path: string): string {
     const count = readSync(file, buffer, 0, buffer.length, stat.size - buffer.length)
     return buffer.toString('utf8', 0, count)
   } catch {
-    return '' // it has taken the file away
+    return '' // the container has removed the file
   } finally {
     if (file !== undefined) closeSync(file)
   }
@@ -151,7 +151,7 @@ async function run(options: SpawnOptions, io: ProcessIo): Promise<number> {
   const size = await sizes?.first()
   const group = await spawnGroup({ ...options, ...(size && { size }) })
   const { child } = group
-  sizes?.apply(child.pid!).catch(() => {}) // whoever said them has left
+  sizes?.apply(child.pid!).catch(() => {}) // the client has disconnected
   const kill = () => {
     group.signal('SIGTERM')
     const timer = setTimeout(() => group.signal('SIGKILL'), execGrace)
@@ -159,7 +159,7 @@ async function run(options: SpawnOptions, io: ProcessIo): Promise<number> {
   }
   if (io.signal.aborted) kill()
   io.signal.addEventListener('abort', kill, { once: true })
-  if (io.stdin && child.stdin) feed(io.stdin, child.stdin, true).catch(() => {}) // whoever sent it has left
+  if (io.stdin && child.stdin) feed(io.stdin, child.stdin, true).catch(() => {}) // the client has disconnected
   const drained = [
     pump(child.stdout!, chunk => io.stdout(chunk)),
     pump(child.stderr!, chunk => io.stderr(chunk)),
@@ -177,7 +177,7 @@ async function pump(
   try {
     for await (const chunk of from) await to(chunk)
   } catch {
-    // the pipe was closed under it, or nobody listens any more
+    // the pipe was closed, or the client has disconnected
   }
 }
 

@@ -6,18 +6,18 @@ export const markerVariable = 'COXSWAIN_NODE'
 /** The same, for one container or command. */
 export const containerVariable = 'COXSWAIN_CONTAINER'
 
-/** So often is looked for processes that come back. */
+/** How often the search for respawned processes is repeated. */
 const maxLooks = 100
 
 interface Entry {
   readonly pid: number
-  /** In clock ticks since the machine's start; empty where that cannot be told. */
+  /** In clock ticks since the machine's start; empty where it is unknown. */
   readonly startTime: string
 }
 
 /**
- * Which process groups a runtime has started, in files, so that a later life can end them: a file per group with the
- * leader's id and start time, since ids are used again. On Linux, processes that have left their group are found by their
+ * The process groups that a runtime has started, in files, so that a later run can end them: a file per group with the
+ * leader's id and start time, since ids are reused. On Linux, processes that have left their group are found by their
  * parents and by a variable in their environment.
  */
 export class ProcessRegistry {
@@ -39,27 +39,27 @@ export class ProcessRegistry {
     rmSync(join(this.#directory, String(pid)), { force: true })
   }
 
-  /** Ends everything that is left of what was started, by whatever life of the runtime. */
+  /** Ends all processes that this or an earlier run of the runtime has left behind. */
   killAll(): void {
     for (const file of readdirSync(this.#directory)) {
       const path = join(this.#directory, file)
       try {
         const { pid, startTime } = JSON.parse(readFileSync(path, 'utf8')) as Entry
         const now = startTimeOf(pid)
-        // A leader that is gone leaves its id to the group; one that started later leads another.
+        // A leader that has ended leaves its id to the group; one that started later leads another.
         if (now === undefined || now === startTime) killTree(pid)
       } catch {
-        // not one of ours, or half written: the environment tells
+        // not a registry file, or half written: the environment identifies the processes
       }
       rmSync(path, { force: true })
     }
-    // What starts others faster than they are found is looked for again.
+    // Processes may start others faster than they are found: search again.
     const isOurs = (value: string) => value === this.#marker
     for (let look = 0; look < maxLooks; look++) if (killMarked(markerVariable, isOurs).size === 0) return
   }
 }
 
-/** False when there is no such group any more. */
+/** False when the group no longer exists. */
 export function killGroup(pid: number, signal: NodeJS.Signals): boolean {
   try {
     process.kill(-pid, signal)
@@ -69,19 +69,19 @@ export function killGroup(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Ends a group, and what its leader has started that has left the group and still has its parents. */
+/** Ends a group, and descendants of its leader that have left the group. */
 function killTree(leader: number): void {
   const strays = findDescendants(leader)
   killGroup(leader, 'SIGKILL')
   killEach(strays)
 }
 
-/** The processes below another one, with their start times. Only where there is a /proc. */
+/** The processes below another one, with their start times. Needs /proc. */
 export function findDescendants(leader: number): ReadonlyMap<number, string> {
   return new Map(descendantsOf(leader).map(pid => [pid, startTimeOf(pid) ?? '']))
 }
 
-/** Ends those that are still the processes they were. */
+/** Ends those whose ids have not been reused. */
 export function killEach(processes: ReadonlyMap<number, string>): void {
   for (const [pid, startTime] of processes) {
     if (startTimeOf(pid) === startTime) killOne(pid)
@@ -112,7 +112,7 @@ export function statFields(pid: number | string): string[] | undefined {
   }
 }
 
-/** The value of a variable in the environment of a process. Only where there is a /proc. */
+/** The value of a variable in the environment of a process. Needs /proc. */
 export function markOf(pid: number | string, variable: string): string | undefined {
   try {
     const environment = `\0${readFileSync(`/proc/${pid}/environ`, 'latin1')}\0`
@@ -121,11 +121,11 @@ export function markOf(pid: number | string, variable: string): string | undefin
     const start = at + variable.length + 2
     return environment.slice(start, environment.indexOf('\0', start))
   } catch {
-    return undefined // gone, or somebody else's
+    return undefined // it has ended, or belongs to another user
   }
 }
 
-/** Ends the processes that are marked with a value that `isWanted`; tells which values there were. */
+/** Ends the processes whose mark satisfies `isWanted`; returns the marks that were found. */
 export function killMarked(
   variable: string,
   isWanted: (value: string, pid: string) => boolean,
@@ -150,7 +150,7 @@ export function killOne(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
 }
 
 /**
- * The first process in another namespace of this kind among the process `leader` and what it has started. Undefined where there is
+ * The first process in another namespace of this kind among the process `leader` and its descendants. Undefined when there is
  * none, or it has ended.
  */
 export function findFirstProcess(leader: number, namespace: 'mnt' | 'pid'): number | undefined {
@@ -168,7 +168,7 @@ export function findFirstProcess(leader: number, namespace: 'mnt' | 'pid'): numb
   })
 }
 
-/** The ids of all processes, where there is a /proc. */
+/** The ids of all processes; empty without /proc. */
 export function listProcesses(): string[] {
   try {
     return readdirSync('/proc').filter(name => /^\d+$/.test(name))
@@ -177,7 +177,7 @@ export function listProcesses(): string[] {
   }
 }
 
-/** Undefined when there is no such process; empty where it cannot be told. */
+/** Undefined when the process does not exist; empty where it is unknown. */
 function startTimeOf(pid: number): string | undefined {
   const startTime = statFields(pid)?.[19]
   if (startTime !== undefined) return startTime

@@ -22,7 +22,7 @@ const { signal } = new AbortController()
 const quiet = { follow: false, timestamps: false, signal }
 
 describe('the process runtime', () => {
-  it('runs a process with its files, and keeps what it printed and its last words', async () => {
+  it('runs a process with its files, and keeps its output and termination message', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'a') })
     await runtime.start(clock)
     const volume: PodVolume = {
@@ -45,7 +45,7 @@ describe('the process runtime', () => {
     assert.equal(existsSync(join(directory, 'a', 'pods', uid)), false)
   })
 
-  it('ends a container with everything it has started, politely first', async () => {
+  it('stops a container with all its processes, first with SIGTERM', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'b') })
     await runtime.start(clock)
     const polite = await runtime.startContainer(
@@ -62,14 +62,14 @@ describe('the process runtime', () => {
       specOf('trap "" TERM; echo deaf; while :; do sleep 1; done', { attempt: 1 }),
       signal,
     )
-    // Before that it hears.
+    // Before that the trap is not set.
     const log = () => textOf(runtime.readLog({ pod, name: 'main', attempt: 1 }, quiet))
     while (!(await log()).includes('deaf')) await setTimeout(10)
     await deaf.stop(50)
     assert.deepEqual(await deaf.exited, { exitCode: 137, signal: 9 })
   })
 
-  it('says why a command cannot be started', async () => {
+  it('reports why a command cannot be started', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'c') })
     await runtime.start(clock)
     await assert.rejects(
@@ -81,13 +81,13 @@ describe('the process runtime', () => {
       /chdir to cwd/,
     )
     await assert.rejects(
-      runtime.startContainer(specOf('', { image: 'nobody' }), signal),
+      runtime.startContainer(specOf('', { image: 'missing' }), signal),
       /not in the catalogue/,
     )
     await assert.rejects(runtime.dial(pod, 1), /connection refused/)
   })
 
-  it('gives input to what it runs', async () => {
+  it('passes standard input to a process', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'd') })
     await runtime.start(clock)
     const container = await runtime.startContainer(specOf('sleep 100'), signal)
@@ -110,14 +110,14 @@ describe('the process runtime', () => {
 
 const isAlive = (pid: number): boolean => {
   try {
-    // A zombie has ended: only nobody has taken note of it yet.
+    // A zombie has ended, but has not been reaped yet.
     return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
   }
 }
 
-/** In the group; out of it; out of it without an environment; and forked twice, with nobody above it. */
+/** In the group; out of it; out of it without an environment; and forked twice, without a parent. */
 const brood = [
   'sleep 601 & echo $!',
   'setsid sleep 602 & echo $!',
@@ -136,8 +136,8 @@ async function broodOf(runtime: ReturnType<typeof createProcessRuntime>): Promis
   }
 }
 
-describe('what a container has started', () => {
-  it('ends with it, wherever it has gone', async () => {
+describe('the processes of a container', () => {
+  it('end with it, even outside its process group', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'e') })
     await runtime.start(clock)
     const container = await runtime.startContainer(specOf(brood), signal)
@@ -147,7 +147,7 @@ describe('what a container has started', () => {
     assert.deepEqual(pids.map(isAlive), [false, false, false, false])
   })
 
-  it('ends with it when it does what it is asked to', async () => {
+  it('end with it when it stops on SIGTERM', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'i') })
     await runtime.start(clock)
     const container = await runtime.startContainer(specOf(brood), signal)
@@ -157,7 +157,7 @@ describe('what a container has started', () => {
     assert.deepEqual(pids.map(isAlive), [false, false, false, false])
   })
 
-  it('is ended by the next life of a runtime that was killed', async () => {
+  it('are ended by the next run of a runtime that was killed', async () => {
     const place = join(directory, 'f')
     const killed = createProcessRuntime({ directory: place })
     await killed.start(clock)
@@ -171,8 +171,8 @@ describe('what a container has started', () => {
   })
 })
 
-describe('what containers use', () => {
-  it('is the time and memory of all their processes, commands included', async () => {
+describe('the usage of containers', () => {
+  it('is the CPU time and memory of all their processes, exec commands included', async () => {
     await using runtime = createProcessRuntime({ directory: join(directory, 'g') })
     await runtime.start(clock)
     const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done; sleep 600'
@@ -187,7 +187,7 @@ describe('what containers use', () => {
     assert.ok(usage!.time >= usage!.startedAt)
   })
 
-  it('is limited by what the machine has', () => {
+  it('is limited by the capacity of the machine', () => {
     const { capacity, architecture } = createProcessRuntime({ directory }).describeNode!()
     assert.match(capacity.memory ?? '', /^\d+Ki$/)
     assert.ok(Number(capacity.cpu) >= 1)
@@ -196,9 +196,9 @@ describe('what containers use', () => {
 })
 
 describe('a process registry', () => {
-  it('does not touch a process that only has the id of one that is gone', () => {
+  it('does not touch a process that has reused the id of one that has ended', () => {
     const place = join(directory, 'processes')
-    const registry = new ProcessRegistry(place, 'nobody')
+    const registry = new ProcessRegistry(place, 'registry')
     // This very process, as if it had started at another time: killing it would be noticed.
     writeFileSync(join(place, String(process.pid)), JSON.stringify({ pid: process.pid, startTime: '1' }))
     registry.killAll()
@@ -207,7 +207,7 @@ describe('a process registry', () => {
 })
 
 describe('mount paths', () => {
-  it('are mapped where they stand alone or begin a path, and nowhere else', () => {
+  it('are mapped alone or as the prefix of a path, and nowhere else', () => {
     const map = createPathMapper('/r', ['/data', '/data/in', '/etc/app/'])
     const cases = {
       '/data': '/r/data',

@@ -26,18 +26,19 @@ import { makeSurroundings } from './surroundings.ts'
 import { findUnsupported } from './unsupported.ts'
 import { type WrittenFiles, writeVolume } from './volume-files.ts'
 
+/** Options of {@link createProcessRuntime}. */
 export interface ProcessRuntimeOptions {
   /** Volumes, logs and the ids of processes. One runtime at a time may use it. */
   readonly directory: string
-  /** Beside, and before, the images that mean this machine's shell. */
+  /** Images in addition to `hostImages`, which they override. */
   readonly images?: ImageCatalogue
-  /** What containers have of their own; `chooseIsolation` says what this machine allows. @default 'none' */
+  /** How containers are isolated; `chooseIsolation` finds what this machine supports. @default 'none' */
   readonly isolation?: Isolation
 }
 
 /** Of one Pod. */
 interface WrittenVolumes {
-  /** By volume: where it is. */
+  /** By volume: its path. */
   readonly places: ReadonlyMap<string, string>
   readonly written: WrittenFiles
 }
@@ -48,10 +49,10 @@ interface StartedContainer {
   cpuNanoseconds: number
 }
 
-/** Where processes look for programs. */
+/** The default PATH. */
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** @throws ConfigError when it would run as root and may not, in a kubelet's words. */
+/** @throws ConfigError when it would run as root and may not, in the kubelet's words. */
 function refuseRoot({ runAsNonRoot, user, pod, name }: ContainerSpec): void {
   if (!runAsNonRoot || process.getuid?.() !== 0 || (user !== undefined && user !== 0)) return
   const who = `(pod: "${pod.name}_${pod.namespace}(${pod.uid})", container: ${name})`
@@ -69,7 +70,7 @@ function userOf({ user, group }: ContainerSpec): RunningContainer['user'] {
   return { uid: user ?? 0, gid: group ?? 0 }
 }
 
-/** Of the lives before, only the last one is remembered. */
+/** Of earlier attempts, only the last one is kept. */
 async function forgetLogs(directory: string, attempt: number): Promise<void> {
   const files = attempt < 2 ? [] : await readdir(directory).catch(() => [])
   for (const file of files)
@@ -77,8 +78,8 @@ async function forgetLogs(directory: string, attempt: number): Promise<void> {
 }
 
 /**
- * Containers that are processes of this machine, with all that this user may do: namespaces give them files, processes and a hostname
- * of their own, but keep nothing from them. An image is looked up in a catalogue; volumes are directories, mounted at their paths (see
+ * Containers that are processes of this machine, with all of this user's privileges: namespaces give them files, processes and a hostname
+ * of their own, but are not a sandbox. An image is looked up in a catalogue; volumes are directories, mounted at their paths (see
  * `container-root.ts`) or, without namespaces, linked (see `mounts.ts`).
  */
 export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerRuntime {
@@ -102,7 +103,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     const { pod, name, attempt } = spec
     refuseRoot(spec)
     const home = join(podDirectory(pod), 'containers', name)
-    // Every life begins with nothing, and leaves the log of the one before it.
+    // Every attempt starts with an empty directory, and keeps the log of the previous one.
     await rm(home, { recursive: true, force: true })
     await forgetLogs(dirname(logPath(spec)), attempt)
     mkdirSync(home, { recursive: true })
@@ -179,7 +180,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
     name: 'process',
     async start() {
       isClosed = false
-      // Others may know what is in there by name, but not look around.
+      // Other users may open paths in there that they know, but not list them.
       mkdirSync(directory, { recursive: true })
       chmodSync(directory, 0o711)
       mkdirSync(join(directory, 'pods'), { recursive: true })
@@ -241,7 +242,7 @@ export function createProcessRuntime(options: ProcessRuntimeOptions): ContainerR
       const now = readUsage()
       return Array.from(running, ([{ id }, container]) => {
         const { cpuNanoseconds = 0, memoryBytes = 0 } = now.get(id) ?? {}
-        // What ended without anybody who waited for it is not counted any more.
+        // The usage of orphaned processes that have ended is no longer counted.
         container.cpuNanoseconds = Math.max(container.cpuNanoseconds, cpuNanoseconds)
         const { spec, startedAt } = container
         return {

@@ -6,12 +6,12 @@ export interface ProcessUsage {
   readonly memoryBytes: number
 }
 
-/** Linux counts processor time in hundredths of a second for everybody. */
+/** Linux reports CPU time in hundredths of a second. */
 const nanosecondsPerTick = 10_000_000
 
 /**
- * What the processes of each container use, by the value of the variable that marks them. Commands that were run beside a
- * container (`ID-exec-N`) count for it. Empty where there is no /proc.
+ * The usage of each container's processes, by the value of the variable that marks them. Commands that were run in a
+ * container (`ID-exec-N`) count for it. Empty without /proc.
  */
 export function readUsage(): Map<string, ProcessUsage> {
   const usage = new Map<string, ProcessUsage>()
@@ -26,13 +26,13 @@ export function readUsage(): Map<string, ProcessUsage> {
         memoryBytes: known.memoryBytes + readMemory(pid),
       })
     } catch {
-      // gone, or somebody else's
+      // it has ended, or belongs to another user
     }
   }
   return usage
 }
 
-/** The container that a mark belongs to, its own or that of a command that was run beside it. */
+/** The container that a mark belongs to, its own or that of an exec command. */
 export function containerOf(mark: string): string {
   return mark.replace(/-exec-\d+$/, '')
 }

@@ -1,11 +1,11 @@
 import type { EndpointPicker } from '../kube-proxy/service-sockets.ts'
 
-/** What one relay needs of all. */
+/** What all relays share. */
 export interface Relay {
   readonly host: string
   readonly port: number
   readonly picker: EndpointPicker
-  /** What is under way, of all relays: ended when everything ends. */
+  /** The open connections of all relays, closed on disposal. */
   readonly active: Set<{ destroy(): void }>
   readonly maxConnections: number
 }

@@ -12,7 +12,7 @@ after(() => {
   for (const close of closers) close()
 })
 
-/** Answers with its name and what it was sent. */
+/** Echoes its name and its input. */
 async function startEcho(name: string): Promise<number> {
   const server = createServer({ allowHalfOpen: true }, socket => {
     closers.push(() => socket.destroy())
@@ -31,7 +31,7 @@ async function listen(server: Server, host = '127.0.0.1'): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A port of this host that nobody has. */
+/** A free port of this host. */
 async function freePort(host = '127.0.0.1'): Promise<number> {
   const server = createServer()
   const port = await listen(server, host)
@@ -47,16 +47,18 @@ const endpoint = (port: number): ProxyEndpoint => ({
   isLocal: true,
 })
 
-/** The endpoints in the order in which they are, whoever asks. */
-function pickerOf(ports: readonly number[]): EndpointPicker & { ports: readonly number[]; told: string[] } {
-  const told: string[] = []
+/** The endpoints in order, for every client. */
+function pickerOf(
+  ports: readonly number[],
+): EndpointPicker & { ports: readonly number[]; connections: string[] } {
+  const connections: string[] = []
   return {
     ports,
-    told,
+    connections,
     candidates() {
       return this.ports.map(endpoint)
     },
-    connected: (client, { id }) => void told.push(`${client} ${id}`),
+    connected: (client, { id }) => void connections.push(`${client} ${id}`),
     isCurrent({ port }) {
       return this.ports.includes(port)
     },
@@ -88,16 +90,16 @@ async function nextChunk(socket: Socket): Promise<string> {
 }
 
 describe('service sockets', () => {
-  it('carry both directions to their ends, at an address of the loopback network', async () => {
+  it('forward both directions to their end, on an address of the loopback network', async () => {
     const picker = pickerOf([await startEcho('a')])
     const { host, port } = await openAt('TCP', picker)
     assert.equal(await ask(host, port, 'hello'), 'a:hello.')
     const big = 'x'.repeat(3_000_000)
     assert.equal(await ask(host, port, big), `a:${big}.`)
-    assert.deepEqual(picker.told, Array(2).fill(`127.0.0.1 127.0.0.1:${picker.ports[0]}`))
+    assert.deepEqual(picker.connections, Array(2).fill(`127.0.0.1 127.0.0.1:${picker.ports[0]}`))
   })
 
-  it('try the next endpoint where nobody listens, and break off when there is none', async () => {
+  it('try the next endpoint when one refuses the connection, and reset the connection when all do', async () => {
     const dead = await freePort()
     const picker = pickerOf([dead, await startEcho('b')])
     const { host, port } = await openAt('TCP', picker)
@@ -106,7 +108,7 @@ describe('service sockets', () => {
     await assert.rejects(ask(host, port, '2'), { code: 'ECONNRESET' })
   })
 
-  it('stop listening without cutting off who is connected', async () => {
+  it('stop listening without closing open connections', async () => {
     const { host, port, socket } = await openAt('TCP', pickerOf([await startEcho('c')]))
     const client = connect({ host, port })
     closers.push(() => client.destroy())
@@ -117,7 +119,7 @@ describe('service sockets', () => {
     assert.equal(await nextChunk(client), 'still')
   })
 
-  it('cut off everybody when they are disposed', async () => {
+  it('close all connections when they are disposed', async () => {
     const { host, port, sockets } = await openAt('TCP', pickerOf([await startEcho('d')]))
     const client = connect({ host, port })
     await nextChunk(client)
@@ -127,7 +129,7 @@ describe('service sockets', () => {
     await assert.rejects(ask(host, port, ''), { code: 'ECONNREFUSED' })
   })
 
-  it('refuse connections beyond their limit, until one has gone', async () => {
+  it('reject connections over their limit, until one is closed', async () => {
     const { host, port } = await openAt('TCP', pickerOf([await startEcho('e')]), 1)
     const client = connect({ host, port })
     await nextChunk(client)
@@ -139,10 +141,10 @@ describe('service sockets', () => {
     }
   })
 
-  it('say that somebody else has a port, or that there is no such address', async () => {
+  it('report a port that is in use, and an address that does not exist', async () => {
     const { sockets, host, port } = await openAt('TCP', pickerOf([]))
     const again = await sockets.open({ protocol: 'TCP', host, port }, pickerOf([]))
-    assert.deepEqual(again, { opened: false, problem: 'taken', message: 'somebody else listens there' })
+    assert.deepEqual(again, { opened: false, problem: 'taken', message: 'the address is already in use' })
     const nowhere = await sockets.open({ protocol: 'TCP', host: '192.0.2.200', port }, pickerOf([]))
     assert.equal(!nowhere.opened && nowhere.problem, 'no address')
     const echo = await startEcho('f')
@@ -167,7 +169,7 @@ describe('service sockets for packets', () => {
     return String(data)
   }
 
-  it('bring them to an endpoint that is there, and to another when it is none any more', async () => {
+  it('forward them to an endpoint, and to another when it is removed', async () => {
     const [a, b] = [await startUdp('a'), await startUdp('b')]
     const dead = createSocket('udp4')
     dead.bind(0, '127.0.0.1')

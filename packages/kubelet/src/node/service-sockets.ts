@@ -4,14 +4,15 @@ import { openResult } from './open-result.ts'
 import { isTcpTaken, openTcp } from './tcp-relay.ts'
 import { isUdpTaken, openUdp } from './udp-relay.ts'
 
+/** Options of {@link createServiceSockets}. */
 export interface ServiceSocketsOptions {
-  /** Connections of all Services at one time; what is more is refused. @default 4096 */
+  /** The most concurrent connections of all Services; more are rejected. @default 4096 */
   readonly maxConnections?: number
 }
 
 const defaultConnections = 4096
 
-/** Sockets of this machine. */
+/** Service sockets of this machine. */
 export function createServiceSockets(options: ServiceSocketsOptions = {}): ServiceSockets {
   const { maxConnections = defaultConnections } = options
   const active = new Set<{ destroy(): void }>()

@@ -17,12 +17,12 @@ import {
 import { sweepContainer } from './sweep.ts'
 
 export interface SpawnOptions {
-  /** Tells its processes from all others. */
+  /** Identifies its processes among all others. */
   readonly id: string
   readonly command: readonly string[]
   /** Of the command, or in its namespaces. */
   readonly cwd: string
-  /** What runs the command in namespaces, as the user, and says so on file descriptor 3 (see `namespaces.ts`). @default nothing */
+  /** The command prefix that enters namespaces and changes the user, and reports on file descriptor 3 (see `namespaces.ts`). @default none */
   readonly wrapper?: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly stdin: boolean
@@ -31,21 +31,21 @@ export interface SpawnOptions {
   readonly user?: number
   readonly group?: number
   readonly registry: ProcessRegistry
-  /** What the leader has started ends with it. @default it lives on, until its container ends */
+  /** Descendants of the leader end with it. @default they run until the container ends */
   readonly endsTogether?: boolean
 }
 
 /** A process and its descendants: they have a group of their own and end together. */
 export interface SpawnedGroup {
   readonly child: ChildProcess
-  /** Resolves when the leader has ended, what ends with it has been killed, and all they printed has been read. */
+  /** Resolves when the leader has ended, its descendants have been killed, and all their output has been read. */
   readonly exited: Promise<ContainerExit>
   signal(signal: NodeJS.Signals): void
 }
 
-/** When a leader has ended, its pipes are closed after so many milliseconds in which nothing was read. */
+/** Milliseconds without output after which the pipes of an ended leader are closed. */
 const drainTime = 1_000
-/** Characters of what is said about a container that could not be made. */
+/** The most characters of an error about a container that could not be created. */
 const reportLimit = 2_000
 const terminalProgram = '/usr/bin/script'
 
@@ -71,12 +71,12 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
   try {
     registry.add(pid)
   } catch (error) {
-    // What could not be found again is not to run.
+    // A process that cannot be recorded must not run.
     killGroup(pid, 'SIGKILL')
     throw error
   }
   child.on('error', () => {}) // a signal that could not be sent: it has ended
-  child.stdin?.on('error', () => {}) // it reads no more
+  child.stdin?.on('error', () => {}) // it no longer reads
   let strays: ReadonlyMap<number, string> = new Map()
   const exited = new Promise<ContainerExit>(resolve => {
     let exit: ContainerExit | undefined
@@ -97,14 +97,14 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
     })
   })
   const signal = (name: NodeJS.Signals) => {
-    // In a PID namespace only the first process is asked to end, as container runtimes do it; the others end with it.
+    // In a PID namespace only the first process is signalled, as container runtimes do; the others end with it.
     const first =
       wrapper && options.endsTogether && name !== 'SIGKILL' ? findFirstProcess(pid, 'pid') : undefined
     if (first !== undefined) {
       killOne(first, name)
       return
     }
-    // Whoever has left the group is found while the leader is there to lead to it.
+    // Processes that have left the group are found through the leader while it still exists.
     strays = findDescendants(pid)
     killGroup(pid, name)
     if (name === 'SIGKILL') killEach(strays)
@@ -112,7 +112,7 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
   if (wrapper) {
     const failure = await untilStarted(child, options.command[0] ?? '')
     if (failure) {
-      // What is swept has the id of the next attempt.
+      // The sweep matches by id, which the next attempt may share: wait for it.
       await exited
       throw failure
     }
@@ -120,7 +120,7 @@ export async function spawnGroup(options: SpawnOptions): Promise<SpawnedGroup> {
   return { child, exited, signal }
 }
 
-/** Resolves when a wrapper runs its command; when it cannot, ends it and gives the reason. */
+/** Resolves when a wrapper runs its command; when it cannot, ends it and returns the reason. */
 async function untilStarted(child: ChildProcess, file: string): Promise<Error | undefined> {
   const report = child.stdio[3] as Readable
   let text = ''
@@ -142,8 +142,8 @@ async function untilStarted(child: ChildProcess, file: string): Promise<Error | 
 }
 
 /**
- * What is still in the pipes of a leader that has ended is read to the end, however slowly; pipes that somebody else holds
- * open, and that nothing more comes from, are closed.
+ * Reads the pipes of a leader that has ended to the end, however slowly; pipes that another process holds
+ * open without writing are closed.
  */
 function drain({ stdout, stderr }: ChildProcess): void {
   for (const stream of [stdout, stderr] as (Socket | null)[]) {
@@ -170,7 +170,7 @@ function explainMissing(file: string): string {
   return `failed to start container: exec: "${file}": ${why}`
 }
 
-/** The command in a terminal of its own, where this machine has a program for that. */
+/** The command in a terminal of its own, where script(1) is installed. */
 function inTerminal({ command, size }: SpawnOptions): readonly string[] {
   if (!existsSync(terminalProgram)) return command
   const resize = size ? `stty rows ${size.height} cols ${size.width} 2>/dev/null; ` : ''

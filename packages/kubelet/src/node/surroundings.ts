@@ -7,17 +7,17 @@ import { createPathMapper, linkMounts } from './mounts.ts'
 import { type Isolation, inNamespacesOf, inNewNamespaces } from './namespaces.ts'
 import { findFirstProcess } from './process-registry.ts'
 
-/** What the processes of a container find around them. */
+/** The environment of a container's processes. */
 export interface Surroundings {
   /** In the container. */
   readonly home: string
   readonly workingDir: string
-  /** The directory in which mount paths are, in the container. */
+  /** The root of mount paths, as the container sees it. */
   readonly root: string
   mapPaths(text: string): string
-  /** A command as it has to be run here. */
+  /** Maps a command to how it has to be run here. */
   locate(command: readonly string[]): string[]
-  /** The words before the container's command, and before one that is run beside the process `leader`. @default none */
+  /** The prefix of the container's command, and of an exec command in the namespaces of `leader`. @default none */
   readonly wrap?: (env: Readonly<Record<string, string>>) => readonly string[]
   readonly wrapBeside?: (leader: number, env: Readonly<Record<string, string>>) => readonly string[]
 }
@@ -25,9 +25,9 @@ export interface Surroundings {
 export interface SurroundingsOptions {
   readonly spec: ContainerSpec
   readonly image: CatalogueImage
-  /** The container's directory, empty. */
+  /** The container's empty directory. */
   readonly home: string
-  /** The file for its last words. */
+  /** The termination message file. */
   readonly messagePath: string
   volumePath(volume: string): string | undefined
 }
@@ -36,7 +36,7 @@ export function makeSurroundings(isolation: Isolation, options: SurroundingsOpti
   return isolation === 'namespaces' ? isolate(options) : linkFiles(options)
 }
 
-/** Paths that the container writes to belong to the user that it runs as, where that is another one. */
+/** Gives paths that the container writes to its user, where that is another one. */
 function giveAway(paths: readonly string[], { user, group }: ContainerSpec): void {
   if (process.getuid?.() !== 0 || (user === undefined && group === undefined)) return
   for (const path of paths) chownSync(path, user ?? 0, group ?? 0)
@@ -62,7 +62,7 @@ function linkFiles({ spec, image, home, messagePath, volumePath }: SurroundingsO
     workingDir,
     root,
     mapPaths,
-    // Containers begin in `/`, so `bin/sh` is found from there; these begin in a directory of their own.
+    // Containers start in `/`, so `bin/sh` is found from there; these start in a directory of their own.
     locate(command) {
       const [file = '', ...args] = command.map(mapPaths)
       const isRelative = file.includes('/') && !isAbsolute(file)

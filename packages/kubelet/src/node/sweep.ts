@@ -1,9 +1,9 @@
 import { containerVariable, killMarked, markerVariable, markOf } from './process-registry.ts'
 import { containerOf } from './process-usage.ts'
 
-/** How long after a look that found something the next one is, in milliseconds. */
+/** Milliseconds between a search that found something and the next one. */
 const pause = 5
-/** After so many looks it is given up: something starts processes faster than they are ended. */
+/** The number of searches before giving up: processes are started faster than they are ended. */
 const maxLooks = 200
 
 interface Sweep {
@@ -11,13 +11,13 @@ interface Sweep {
   looks: number
 }
 
-/** By runtime and container. All that end together share their looks. */
+/** By runtime and container. Containers that end together share their searches. */
 const sweeps = new Map<string, Sweep>()
 let isLooking = false
 
 /**
- * Ends what is left of a container whose leader has ended: what has left the group, and commands that were run beside it.
- * Looks again until nothing is found, since processes may start others while they are looked for. Only where there is a /proc.
+ * Ends the remaining processes of a container whose leader has ended: those that have left the group, and exec commands.
+ * Repeats the search until nothing is found, since processes may start others meanwhile. Needs /proc.
  */
 export function sweepContainer(id: string, runtime: string | undefined): Promise<void> {
   return new Promise(resolve => {

@@ -3,19 +3,19 @@ import type { EndpointPicker, OpenSocket } from '../kube-proxy/service-sockets.t
 import { openSocket } from './network.ts'
 import type { Relay } from './relay.ts'
 
-/** Milliseconds that an endpoint has to answer before the next one is tried. */
+/** Milliseconds to wait for an endpoint before the next one is tried. */
 const connectTimeout = 3_000
 
-/** Rejects when the port cannot be had. */
+/** Rejects when the port cannot be opened. */
 export function openTcp({ host, port, picker, active, maxConnections }: Relay): Promise<OpenSocket> {
-  // Nothing is read before there is somebody to give it to.
+  // Nothing is read before an endpoint is connected.
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, client => {
     if (active.size >= maxConnections) {
       client.resetAndDestroy()
       return
     }
     active.add(client)
-    client.on('error', () => {}) // 'close' tells
+    client.on('error', () => {}) // handled by 'close'
     client.on('close', () => active.delete(client))
     void relay(client, picker)
   })
@@ -48,7 +48,7 @@ async function relay(client: Socket, picker: EndpointPicker): Promise<void> {
   upstream.pipe(client)
 }
 
-/** The end of one is the end of the other, and so is its failure. */
+/** Ends and failures of either side are passed on to the other. */
 function join(one: Socket, other: Socket): void {
   one.on('error', () => other.resetAndDestroy())
   one.on('close', () => other.destroy())
@@ -64,7 +64,7 @@ async function connect(client: string, picker: EndpointPicker): Promise<Socket |
         picker.connected(client, endpoint)
         return socket
       } catch {
-        // nobody there: the next one
+        // refused: try the next endpoint
       }
     }
   }
@@ -78,7 +78,7 @@ export async function isTcpTaken(port: number): Promise<boolean> {
       socket.destroy()
       return true
     } catch {
-      // nobody at this address
+      // nothing listens on this address
     }
   }
   return false

@@ -3,13 +3,13 @@ import { readlinkSync } from 'node:fs'
 import type { TerminalSize } from '../container-runtime.ts'
 import { findDescendants } from './process-registry.ts'
 
-/** The size of a terminal is usually the first thing that is said; nobody waits long for it. */
+/** The size of a terminal usually comes first; waiting for it is limited to this. */
 const firstWait = 100
-/** A terminal is made a moment after the program that makes it has been started. */
+/** A terminal is allocated shortly after the program that allocates it has started. */
 const tries = 10
 const retryAfter = 50
 
-/** Sizes as they come: the first one to begin with, the others for a terminal that is there. */
+/** The sizes of a terminal: the first one for its start, the others for resizes. */
 export class TerminalSizes {
   readonly #iterator: AsyncIterator<TerminalSize>
   #next: Promise<IteratorResult<TerminalSize>>
@@ -17,10 +17,10 @@ export class TerminalSizes {
   constructor(sizes: AsyncIterable<TerminalSize>) {
     this.#iterator = sizes[Symbol.asyncIterator]()
     this.#next = this.#iterator.next()
-    this.#next.catch(() => {}) // whoever said them has left
+    this.#next.catch(() => {}) // the client has disconnected
   }
 
-  /** Undefined when nobody says it soon. */
+  /** Undefined when it does not arrive soon. */
   async first(): Promise<TerminalSize | undefined> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<undefined>(resolve => {
@@ -33,7 +33,7 @@ export class TerminalSizes {
     return first.value
   }
 
-  /** Gives each size to the terminal that the process `pid` has made, until there are no more. */
+  /** Applies each size to the terminal of the process `pid`, until there are no more. */
   async apply(pid: number): Promise<void> {
     for (;;) {
       const { done, value } = await this.#next
@@ -45,11 +45,11 @@ export class TerminalSizes {
 
   #advance(): void {
     this.#next = this.#iterator.next()
-    this.#next.catch(() => {}) // whoever said them has left
+    this.#next.catch(() => {}) // the client has disconnected
   }
 }
 
-/** Whoever is in the foreground there is told with SIGWINCH. Only where there is a /proc. */
+/** The foreground process group gets SIGWINCH. Needs /proc. */
 async function resizeTerminal(pid: number, { width, height }: TerminalSize): Promise<void> {
   for (let count = 0; count < tries; count++) {
     const terminal = terminalOf(pid)
@@ -66,12 +66,12 @@ async function resizeTerminal(pid: number, { width, height }: TerminalSize): Pro
   }
 }
 
-/** The terminal of the program that script(1) runs, which `pid` is or has started; what is above has another one itself, if any. */
+/** The terminal of the program that script(1) runs, which is `pid` or a descendant; its ancestors have another one, if any. */
 function terminalOf(pid: number): string | undefined {
   for (const child of findDescendants(pid).keys()) {
     try {
       const terminal = readlinkSync(`/proc/${child}/fd/0`)
-      // The link is opened, not its text: the terminal may be one of another mount namespace.
+      // The link is opened, not its target path: the terminal may be in another mount namespace.
       if (/^\/dev\/pts\/|^\/\d+$/.test(terminal)) return `/proc/${child}/fd/0`
     } catch {
       // it has ended

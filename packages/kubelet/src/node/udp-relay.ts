@@ -3,13 +3,13 @@ import { isIPv4 } from 'node:net'
 import type { EndpointPicker, OpenSocket } from '../kube-proxy/service-sockets.ts'
 import type { Relay } from './relay.ts'
 
-/** Milliseconds after the last packet of a client, in either direction, until it may get another endpoint. */
+/** Milliseconds after the last packet of a client, in either direction, until it may be given another endpoint. */
 const idleTimeout = 30_000
 
-/** Rejects when the port cannot be had. */
+/** Rejects when the port cannot be opened. */
 export async function openUdp({ host, port, picker, active, maxConnections }: Relay): Promise<OpenSocket> {
   const socket = await bind(host, port)
-  socket.on('error', () => {}) // a client that is gone
+  socket.on('error', () => {}) // a client that has disconnected
   const flows = new Map<string, Flow>()
   socket.on('message', (data, client) => {
     const id = `${client.address}:${client.port}`
@@ -57,7 +57,7 @@ class Flow {
   readonly #reply: (data: Buffer) => void
   readonly #onEnd: () => void
   readonly #timer: NodeJS.Timeout
-  /** What was sent last: it goes to the next endpoint when this one refuses. */
+  /** The last packet: it is sent to the next endpoint when this one refuses it. */
   #last: Buffer = Buffer.alloc(0)
   #target: Target | undefined
   #upstream: Socket | undefined
@@ -73,7 +73,7 @@ class Flow {
     this.#timer = setTimeout(() => this.destroy(), idleTimeout).unref()
   }
 
-  /** Whether its endpoint is still one of the Service's. */
+  /** Whether its endpoint still belongs to the Service. */
   get isCurrent(): boolean {
     return !this.#target || this.#picker.isCurrent(this.#target.endpoint)
   }

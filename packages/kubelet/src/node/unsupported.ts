@@ -2,7 +2,7 @@ import type { Container, Pod, PodSecurityContext, SecurityContext } from '@coxsw
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import type { Isolation } from './namespaces.ts'
 
-/** What processes of a machine cannot be given without rights. */
+/** Fields that processes do not support. */
 const ofSecurity: readonly (keyof SecurityContext)[] = [
   'allowPrivilegeEscalation',
   'appArmorProfile',
@@ -23,7 +23,7 @@ const ofPodSecurity: readonly (keyof PodSecurityContext)[] = [
   'windowsOptions',
 ]
 
-/** What a Pod asks for that has no effect where containers are processes of this machine. `uid` is the user of this process. */
+/** The fields of a Pod that have no effect where containers are processes of this machine. `uid` is the user of this process. */
 export function findUnsupported(
   { spec }: DeepReadonly<Pod>,
   { uid, isolation }: { readonly uid: number; readonly isolation: Isolation },

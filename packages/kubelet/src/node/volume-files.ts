@@ -21,10 +21,10 @@ import type { PodVolume, VolumeFile } from '../container-runtime.ts'
 
 type HostVolume = PodVolume & { type: 'host' }
 
-/** What the volumes of type `files` were last made of, by their directories. */
+/** The last content of volumes of type `files`, by their directories. */
 export type WrittenFiles = Map<string, string>
 
-/** Makes the directory of a volume what it has to be, and tells where it is. */
+/** Creates or updates the directory of a volume, and returns its path. */
 export function writeVolume(directory: string, volume: PodVolume, written: WrittenFiles): string {
   if (volume.type === 'host') {
     checkHostPath(volume)
@@ -35,7 +35,7 @@ export function writeVolume(directory: string, volume: PodVolume, written: Writt
   if (existing && !existing.isDirectory()) rmSync(path, { force: true })
   mkdirSync(path, { recursive: true })
   if (volume.type === 'files') writeFiles(path, volume.files, written)
-  // Everybody's, whoever the containers run as.
+  // World-writable, since containers may run as any user.
   else if (!existing) chmodSync(path, 0o777)
   return path
 }
@@ -50,7 +50,7 @@ const checks: Readonly<Record<string, readonly [is: (stat: Stats) => boolean, na
   BlockDevice: [stat => stat.isBlockDevice(), 'block device'],
 }
 
-/** A path of no type is made a directory where there is nothing, as container runtimes do. */
+/** A missing path without a type is created as a directory, as container runtimes do. */
 function checkHostPath({ path, hostPathType }: HostVolume): void {
   let found = statSync(path, { throwIfNoEntry: false })
   if (!found && (hostPathType === '' || hostPathType === 'DirectoryOrCreate'))
@@ -64,11 +64,11 @@ function checkHostPath({ path, hostPathType }: HostVolume): void {
 }
 
 /**
- * All files change in one step, as a kubelet does it, so that nobody ever sees some of the old and some of the new:
+ * All files change atomically, as with the kubelet, so that no reader sees a mix of old and new files:
  *
  *   config.yaml -> ..data/config.yaml     ..data -> ..2026_01_02_03_04_05.XXXXXX     (a directory)
  *
- * Nothing that containers could have put in their place is read.
+ * Nothing that containers could have replaced is read.
  */
 function writeFiles(directory: string, files: ReadonlyMap<string, VolumeFile>, written: WrittenFiles): void {
   const digest = digestOf(files)

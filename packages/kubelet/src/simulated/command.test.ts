@@ -4,7 +4,7 @@ import { meaningOf } from './command.ts'
 
 const endless = Number.POSITIVE_INFINITY
 
-/** `ms/exit code`; undefined when it is not plain. */
+/** `ms/exit code`; undefined when it is not understood. */
 function read(words: readonly string[], env: Readonly<Record<string, string>> = {}): string | undefined {
   const meaning = meaningOf(words, new Map(Object.entries(env)))
   return meaning && `${meaning.run}/${meaning.exitCode}`
@@ -12,8 +12,8 @@ function read(words: readonly string[], env: Readonly<Record<string, string>> = 
 
 const inShell = (script: string, env = {}) => read(['sh', '-c', script], env)
 
-describe('what a command means', () => {
-  it('is plain for sleep, true and false', () => {
+describe('the simulation of a command', () => {
+  it('understands sleep, true and false', () => {
     assert.equal(read(['sleep', '5']), '5000/0')
     assert.equal(read(['/bin/sleep', '1m']), '60000/0')
     assert.equal(read(['/usr/bin/sleep', '0.25']), '250/0')
@@ -27,7 +27,7 @@ describe('what a command means', () => {
     assert.equal(read(['tail', '-f', '/dev/null']), `${endless}/0`)
   })
 
-  it('is not plain for other programs', () => {
+  it('does not understand other programs', () => {
     for (const words of [
       [],
       ['nginx'],
@@ -40,7 +40,7 @@ describe('what a command means', () => {
       assert.equal(read(words), undefined, words.join(' '))
   })
 
-  it('is that of the commands of a script, one after the other', () => {
+  it('runs the commands of a script in sequence', () => {
     assert.equal(inShell('exit 3'), '0/3')
     assert.equal(inShell('sleep 5; exit 256'), '5000/0')
     assert.equal(inShell('echo "hello world" && sleep 2 && exit 7'), '2000/7')
@@ -56,7 +56,7 @@ describe('what a command means', () => {
     assert.equal(inShell('date; echo Hello from the Kubernetes cluster'), '0/0')
   })
 
-  it('does not depend on what is printed, or where', () => {
+  it('ignores what is printed, and where', () => {
     assert.equal(
       inShell('echo "it is $(date): $USER [x] *" >&2; echo a#b! > /dev/termination-log; exit 1'),
       '0/1',
@@ -64,27 +64,27 @@ describe('what a command means', () => {
     assert.equal(inShell("printf '%s && exit 9' x 2>&1; exit 2"), '0/2')
   })
 
-  it('takes variables from the environment of the container', () => {
+  it('expands variables from the environment of the container', () => {
     assert.equal(inShell(`sleep $SECS; exit "\${CODE}"`, { SECS: '3', CODE: '4' }), '3000/4')
     assert.equal(inShell('sleep $SECS'), undefined)
     assert.equal(inShell('sleep $SECS', { SECS: '1 2' }), undefined)
   })
 
-  it('stops at the first failure where the shell is told so', () => {
+  it('stops at the first failure with set -e', () => {
     assert.equal(read(['sh', '-ec', 'false; sleep 5']), '0/1')
     assert.equal(read(['bash', '-eu', '-o', 'pipefail', '-c', 'sleep 1; false; sleep 5']), '1000/1')
     assert.equal(inShell('set -e; false || true; sleep 1; false; sleep 5'), '1000/1')
     assert.equal(inShell('set -e\nfalse && true\nsleep 1'), '1000/0')
   })
 
-  it('is endless for a loop that nothing leaves', () => {
+  it('never ends for an infinite loop', () => {
     assert.equal(inShell('while true; do date; work; sleep 1; done'), `${endless}/0`)
     assert.equal(inShell('echo hi\nwhile :\ndo sleep 1; done'), `${endless}/0`)
     assert.equal(inShell('while true; do sleep 1; break; done'), undefined)
     assert.equal(inShell('while sleep 1; do work; done'), undefined)
   })
 
-  it('is not plain as soon as something unknown would run', () => {
+  it('understands nothing as soon as an unknown command would run', () => {
     for (const script of [
       'work',
       'sleep 5; work',
@@ -109,7 +109,7 @@ describe('what a command means', () => {
     assert.equal(inShell('true || work'), '0/0')
   })
 
-  it('is found in time that grows with the length of a script, and not at all for long ones', () => {
+  it('takes time linear in the length of a script, and skips long ones', () => {
     assert.equal(inShell('sleep 1;'.repeat(1_000)), `${1_000_000}/0`)
     assert.equal(inShell('sleep 1;'.repeat(10_000)), undefined)
     for (const nasty of ['"', '$(date', '\\', "'", '$', ' \\\n'])

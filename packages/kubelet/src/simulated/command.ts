@@ -1,6 +1,6 @@
 /**
- * What a command means, where that is plain: how long it runs and how it ends. A shell script is walked through command by
- * command; whatever is not known here (pipes, loops, variables of the shell, other programs) makes all of it unknown.
+ * Simulates a command, if it is understood: how long it runs and how it ends. A shell script is interpreted command by
+ * command; anything unsupported (pipes, loops, shell variables, other programs) makes the whole script unknown.
  */
 import { readScript, type SimpleCommand, unknownText } from './script.ts'
 
@@ -15,7 +15,7 @@ type Environment = ReadonlyMap<string, string>
 const longestScript = 10_000
 const deepestShell = 5
 
-/** Undefined when it is not plain what the command does. */
+/** Undefined when the command is not understood. */
 export function meaningOf(
   words: readonly string[],
   env: Environment,
@@ -84,10 +84,10 @@ function meaningOfShell(
   return undefined
 }
 
-/** What could end an endless loop. */
+/** Commands that could leave an infinite loop. */
 const waysOut = /\b(break|exec|exit|kill|return|set)\b/
 
-/** One run of a script. */
+/** One execution of a script. */
 class Shell {
   readonly #env: Environment
   readonly #depth: number
@@ -120,7 +120,7 @@ class Shell {
     return before !== '||' || this.#status !== 0
   }
 
-  /** False when the command is not known. */
+  /** False when the command is not understood. */
   #execute([name = '', ...rest]: readonly string[], script: string): boolean {
     const isOutput = name === 'echo' || name === 'printf'
     if (!isOutput && [name, ...rest].some(word => word.includes(unknownText))) return false

@@ -24,7 +24,7 @@ const agentOf = (options: SimulatedRuntimeOptions = {}, count = 1) =>
 const simulate = (body: (stage: NodeStage) => Promise<void>, options?: SimulatedRuntimeOptions) =>
   onNodes(() => agentOf(options), body)
 
-/** The requests that agents make while `body` runs, as `PUT /api/v1/...`. */
+/** The requests of the kubelet while `body` runs, as `PUT /api/v1/...`. */
 async function requestsDuring(cluster: Cluster, body: () => Promise<void>): Promise<string[]> {
   const seen: string[] = []
   using _spy = cluster.intercept(async (request, next) => {
@@ -42,7 +42,7 @@ const writesTo = (requests: readonly string[], path: string) =>
 const annotation = (word: string, value: string) => ({ [`simulated.coxswain.dev/${word}`]: value })
 
 describe('the simulated runtime', () => {
-  it('brings a pod to run with one write of its status, and the events of a kubelet', async () => {
+  it("brings a pod to Running with one status write, and the kubelet's events", async () => {
     await simulate(async stage => {
       const { cluster } = stage
       const requests = await requestsDuring(cluster, async () => {
@@ -67,7 +67,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('costs nothing while nothing happens', async () => {
+  it('makes no requests while nothing happens', async () => {
     await simulate(async ({ cluster }) => {
       const probe = { httpGet: { port: 80 }, periodSeconds: 1 }
       const container = { name: 'main', image: 'i', readinessProbe: probe, livenessProbe: probe }
@@ -83,7 +83,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('takes as long as its stages say', async () => {
+  it('takes as long as its stages specify', async () => {
     const stages = { pull: 3_000, start: 2_000, ready: 5_000 }
     await simulate(
       async ({ cluster }) => {
@@ -103,7 +103,7 @@ describe('the simulated runtime', () => {
     )
   })
 
-  it('lets a pod end that is not to be restarted always', async () => {
+  it('ends a pod whose restart policy is not Always', async () => {
     await simulate(async stage => {
       const { cluster } = stage
       await addPod(cluster, 'good', { restartPolicy: 'Never' })
@@ -121,7 +121,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('restarts what annotations let end, later and later', async () => {
+  it('restarts containers that end by annotation, with back-off', async () => {
     await simulate(async ({ cluster }) => {
       await addPod(cluster, 'a', {}, { ...annotation('run-for', '1s'), ...annotation('exit-code', '1') })
       await cluster.advance(5_000)
@@ -132,7 +132,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('runs init containers and sidecars in their order', async () => {
+  it('runs init containers and sidecars in order', async () => {
     await simulate(async ({ cluster }) => {
       const initContainers = [
         { name: 'side', image: 'i', restartPolicy: 'Always' },
@@ -156,7 +156,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('waits for what is missing: images, config maps, variables', async () => {
+  it('waits for missing images, ConfigMaps and variables', async () => {
     await simulate(
       async ({ cluster }) => {
         await addPod(cluster, 'image', one('lost'))
@@ -180,7 +180,7 @@ describe('the simulated runtime', () => {
     )
   })
 
-  it('lets a deleted pod go after its hooks, and leaves the end of one with finalizers to be read', async () => {
+  it('removes a deleted pod after its hooks, and writes the final status of one with finalizers', async () => {
     await simulate(async ({ cluster }) => {
       const preStop = { sleep: { seconds: 5 } }
       await addPod(cluster, 'slow', one('i', { lifecycle: { preStop } }))
@@ -204,7 +204,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('goes on where it was when the agent is started again, without a write', async () => {
+  it('continues after the kubelet is restarted, without a write', async () => {
     await simulate(async ({ cluster, stop }) => {
       await addPod(cluster, 'a')
       await addPod(cluster, 'b', { restartPolicy: 'Never' }, annotation('run-for', '30s'))
@@ -230,7 +230,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('gives pods addresses of their own, from the range of their node', async () => {
+  it("gives pods their own addresses, from their node's range", async () => {
     await onNodes(
       () => agentOf({}, 2),
       async ({ cluster }) => {
@@ -258,7 +258,7 @@ describe('the simulated runtime', () => {
     )
   })
 
-  it('does not fight for its pods while its node is taken for lost', async () => {
+  it('does not mark its pods ready while its node is considered lost', async () => {
     await simulate(async ({ cluster }) => {
       cluster.start(createNodeLifecycleController())
       await addPod(cluster, 'a')
@@ -281,7 +281,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('refuses what would need something that runs, and says what does', async () => {
+  it('rejects exec, attach and port-forward, and names the runtime that supports them', async () => {
     await simulate(async ({ cluster, agent }) => {
       await addPod(cluster, 'a')
       await cluster.advance(2_000)
@@ -296,7 +296,7 @@ describe('the simulated runtime', () => {
     })
   })
 
-  it('tells how nodes are, and which images they have', async () => {
+  it('reports the conditions and images of nodes', async () => {
     await simulate(async ({ cluster }) => {
       await addPod(cluster, 'a')
       await cluster.advance(15_000)

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { findProblem } from './missing-image.ts'
 
 describe('images that do not exist', () => {
-  it('are those whose names or tags say so', () => {
+  it('have names or tags that say so', () => {
     for (const image of [
       'nginx:404',
       'nginx:non-existent',
@@ -17,7 +17,7 @@ describe('images that do not exist', () => {
       assert.ok(findProblem(image), image)
   })
 
-  it('are no others', () => {
+  it('do not include any others', () => {
     for (const image of [
       'nginx',
       'nginx:1.404',
@@ -29,7 +29,7 @@ describe('images that do not exist', () => {
       assert.equal(findProblem(image), undefined, image)
   })
 
-  it('are refused in the words of containerd', () => {
+  it("fail with containerd's error", () => {
     const full = 'docker.io/library/nginx:404'
     assert.equal(
       findProblem('nginx:404'),

@@ -1,11 +1,11 @@
-/** Words of people who want an image that is not there, in a part of its name or in its tag. */
+/** Words in a part of a name or in a tag that are commonly used for a missing image. */
 const absent = /(^|[-_.])(non[-_]?existent|(does-?not|doesnt|not)-?exists?|no-?such-\w+|invalid)($|[-_.])/
-/** The tag of people who want just that. */
+/** A tag that is commonly used for a missing image. */
 const absentTag = '404'
 
 /**
- * What a registry would answer for an image that is called, or tagged, as if it did not exist; undefined for others. The
- * text is that of containerd, which kubelets pass on.
+ * The error for an image whose name or tag says that it does not exist; undefined for others. The
+ * text is containerd's, which the kubelet passes on.
  */
 export function findProblem(image: string): string | undefined {
   const { name, tag } = split(image)

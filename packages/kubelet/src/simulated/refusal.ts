@@ -6,7 +6,7 @@ const refusals = {
   dial: 'ports cannot be reached',
 } as const
 
-/** What a client is told who wants something of a container that only seems to run. */
+/** The error for exec, attach and port-forward on a simulated node. */
 export function refuseToSimulate(what: keyof typeof refusals): StatusError {
   return newBadRequest(
     `${refusals[what]}: nothing runs on a simulated node; \`coxswain up --runtime process\` runs containers as processes`,

@@ -1,14 +1,14 @@
-/** Reads shell scripts that are no more than simple commands in a row. */
+/** Parses shell scripts that are sequences of simple commands. */
 
 /** How two commands are joined; a line break is a `;`. */
 export type Joint = ';' | '&&' | '||'
 
 export interface SimpleCommand {
-  /** Where only a shell could tell what a word is, it has {@link unknownText} in it. */
+  /** A word that only a shell could expand contains {@link unknownText}. */
   readonly words: readonly string[]
-  /** What stands before it. */
+  /** The operator before it. */
   readonly before: Joint
-  /** What stands after it; undefined at the end. */
+  /** The operator after it; undefined at the end. */
   readonly next: Joint | undefined
 }
 
@@ -16,10 +16,10 @@ export const unknownText = '\0'
 
 type Environment = ReadonlyMap<string, string>
 
-/** Variables, and the few commands whose output is put into words without taking time. */
+/** Variables, and the few command substitutions that take no time. */
 const substitution = String.raw`\$\w+|\$\{\w+\}|\$\((?:date|hostname)[^()]*\)`
 const quotedParts = new RegExp(String.raw`\\([^])|${substitution}`, 'g')
-/** Output may go where it likes; input, background, pipes and groups are not simple. */
+/** Output may be redirected; input, background, pipes and groups are not simple. */
 const token = new RegExp(
   [
     String.raw`(?<space>(?:[ \t]|\\\n)+)`,
@@ -31,7 +31,7 @@ const token = new RegExp(
   'y',
 )
 
-/** The commands one after the other, up to the first place that cannot be read. */
+/** The commands in sequence, up to the first that cannot be parsed. */
 export function* readScript(
   script: string,
   env: Environment,
@@ -51,7 +51,7 @@ export function* readScript(
     }
     if (word !== undefined) words.push(word)
     word = undefined
-    // A line may be empty, and one that ends in `&&` goes on in the next.
+    // A line may be empty, and one that ends in `&&` continues on the next.
     if (joint === undefined || (joint === '\n' && words.length === 0)) continue
     if (words.length === 0) return yield 'unknown'
     const next = joint === '\n' ? ';' : (joint as Joint)
@@ -64,13 +64,13 @@ export function* readScript(
   else if (before !== ';') yield 'unknown'
 }
 
-/** What a piece of a word stands for; undefined when it is more than text. */
+/** The expansion of a piece of a word; undefined when it is more than text. */
 function textOf(piece: string, env: Environment): string | undefined {
   if (piece.startsWith("'")) return piece.slice(1, -1)
   if (piece.startsWith('\\')) return piece.slice(1)
   if (piece.startsWith('$')) {
     const value = substitute(piece, env)
-    return /\s/.test(value) ? unknownText : value // it may be several words
+    return /\s/.test(value) ? unknownText : value // it would be split into words
   }
   if (!piece.startsWith('"')) return piece
   const inner = piece.slice(1, -1)

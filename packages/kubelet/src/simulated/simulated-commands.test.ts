@@ -53,7 +53,7 @@ async function outcomeOf(cluster: Cluster, name: string): Promise<string> {
 }
 
 describe('on simulated nodes', () => {
-  it('Jobs run as long as their commands say', async () => {
+  it('Jobs run as long as their commands', async () => {
     await withNodes(async cluster => {
       await addJob(cluster, 'slow', ['sh', '-c', 'echo begin; sleep 300'])
       await cluster.advance(290_000)
@@ -63,7 +63,7 @@ describe('on simulated nodes', () => {
     })
   })
 
-  it('Jobs fail as their commands say', async () => {
+  it('Jobs fail with the exit codes of their commands', async () => {
     await withNodes(async cluster => {
       await addJob(cluster, 'broken', ['/bin/sh', '-c', 'exit 3'], { backoffLimit: 1 })
       await addJob(cluster, 'late', ['sleep', '1h'], { activeDeadlineSeconds: 30 })
@@ -78,7 +78,7 @@ describe('on simulated nodes', () => {
     })
   })
 
-  it('containers that end again and again are in CrashLoopBackOff', async () => {
+  it('containers that keep exiting are in CrashLoopBackOff', async () => {
     await withNodes(async cluster => {
       await addPod(cluster, 'crashing', { command: ['false'] })
       await cluster.advance(60_000)
@@ -103,7 +103,7 @@ describe('on simulated nodes', () => {
     })
   })
 
-  it('int64 fields beyond 2^53 are long times like any other', async () => {
+  it('int64 fields beyond 2^53 are accepted as long durations', async () => {
     await withNodes(async cluster => {
       const forever = 9223372036854775807n
       await addJob(cluster, 'patient', ['sleep', '5'], { activeDeadlineSeconds: forever })

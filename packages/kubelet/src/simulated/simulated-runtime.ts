@@ -14,14 +14,15 @@ import { findProblem } from './missing-image.ts'
 import { refuseToSimulate } from './refusal.ts'
 import { courseOf, defaultStages, type SimulatedCourse, type SimulatedStages } from './stages.ts'
 
+/** Options of {@link createSimulatedRuntime}. */
 export interface SimulatedRuntimeOptions {
-  /** How long things take; Pods may say otherwise in annotations. */
+  /** The default course of containers; Pods may override it with annotations. */
   readonly stages?: SimulatedStages
-  /** Images that cannot be had, besides those whose names say so: containers that need one wait. @default none */
+  /** Images that cannot be pulled, besides those whose names say so. @default none */
   readonly missingImages?: readonly string[]
 }
 
-/** What a container that was asked to end leaves: 128 and SIGTERM. */
+/** The exit code of a stopped container: 128 and SIGTERM. */
 const stoppedExit: ContainerExit = { exitCode: 143, signal: 15 }
 const imageBytes = 10_000_000
 
@@ -36,8 +37,8 @@ interface Simulated extends ContainerIdentity {
 }
 
 /**
- * Containers that only seem to run: they start, get ready and end as stages say, and cost nothing in between. They outlive
- * their agent, as the API server's memory of them does.
+ * Containers that only seem to run: they start, become ready and end on a schedule, and cost nothing in between. They outlive
+ * the kubelet, since their state is in the API server.
  */
 export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): ContainerRuntime {
   const stages: Required<SimulatedStages> = { ...defaultStages, ...options.stages }
@@ -53,7 +54,7 @@ export function createSimulatedRuntime(options: SimulatedRuntimeOptions = {}): C
 
   const findImage = async (image: string): Promise<FoundImage> => {
     const message = missing.has(image)
-      ? `image ${JSON.stringify(image)} was said to be missing`
+      ? `image ${JSON.stringify(image)} is in missingImages`
       : findProblem(image)
     if (message !== undefined) return { found: false, message }
     return { found: true, id: `simulated://${image}`, sizeBytes: imageBytes }

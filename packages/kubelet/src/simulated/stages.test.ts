@@ -26,7 +26,7 @@ const specOf = (more: Partial<ContainerSpec> & { annotations?: Record<string, st
 const courseFor = (more: Parameters<typeof specOf>[0]) => courseOf(specOf(more), defaultStages)
 
 describe('the course of a simulated container', () => {
-  it('has an end where the pod is not restarted always', () => {
+  it('ends unless the restart policy is Always', () => {
     assert.equal(courseFor({}).run, undefined)
     assert.equal(courseFor({ restartPolicy: 'Never' }).run, 2_000)
     assert.equal(courseFor({ restartPolicy: 'OnFailure' }).run, 2_000)
@@ -35,7 +35,7 @@ describe('the course of a simulated container', () => {
     assert.equal(courseFor({ role: 'ephemeral', restartPolicy: 'Never' }).run, undefined)
   })
 
-  it('follows annotations, those of its own name first', () => {
+  it('follows annotations, those for its own name first', () => {
     const annotations = {
       'run-for': '1m30s',
       'run-for.other': '1s',
@@ -50,7 +50,7 @@ describe('the course of a simulated container', () => {
     assert.equal(courseFor({ annotations: { 'exit-code': '1' } }).run, 2_000)
   })
 
-  it('does not follow what cannot be read', () => {
+  it('ignores annotations that cannot be parsed', () => {
     const annotations = { 'run-for': 'soon', 'exit-code': '-1', 'start-after': '', 'ready-after': '-5s' }
     const { start, run, exitCode, ready } = courseFor({ annotations })
     assert.deepEqual([start, run, exitCode, ready], [500, undefined, 0, 0])

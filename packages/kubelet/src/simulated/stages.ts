@@ -4,17 +4,17 @@ import { meaningOf } from './command.ts'
 
 /** How long each step of a container takes, in milliseconds, and how it ends. */
 export interface SimulatedStages {
-  /** Getting an image that the node has not had. @default 0 */
+  /** Pulling an image that the node does not have. @default 0 */
   readonly pull?: number
-  /** Starting a container, once its image is there. @default 500 */
+  /** Starting a container, once its image is present. @default 500 */
   readonly start?: number
-  /** From a container's start until it is ready; probes that say so come on top. @default 0 */
+  /** From a container's start until it is ready; probe delays are added. @default 0 */
   readonly ready?: number
-  /** From the start to the end of a container that is not restarted always; others run until they are stopped. @default 2000 */
+  /** From the start to the end of a container whose restart policy is not Always; others run until they are stopped. @default 2000 */
   readonly run?: number
   /** The same for init containers. @default 200 */
   readonly runInit?: number
-  /** How containers end by themselves. @default 0 */
+  /** The exit code of containers that end by themselves. @default 0 */
   readonly exitCode?: number
 }
 
@@ -39,15 +39,15 @@ export interface SimulatedCourse {
 const prefix = 'simulated.coxswain.dev/'
 
 /**
- * The course of a container: what the Pod's annotations say, what its command says where that is plain, and the stages of
- * the runtime for the rest.
+ * The course of a container: from the Pod's annotations, then from its command where that is understood, and from the stages of
+ * the runtime otherwise.
  *
  *   simulated.coxswain.dev/start-after: 3s      simulated.coxswain.dev/run-for: 1m
  *   simulated.coxswain.dev/ready-after: 10s     simulated.coxswain.dev/exit-code: "3"
  *
- * They are for the containers of `spec.containers`; with a dot and a name (`run-for.NAME`) for the container of that name,
- * init containers included. A container with `run-for` or `exit-code` ends, whatever its restart policy. What cannot be
- * read does not count.
+ * They apply to `spec.containers`; with a dot and a name (`run-for.NAME`) to the container of that name,
+ * init containers included. A container with `run-for` or `exit-code` ends, whatever its restart policy. Annotations that cannot
+ * be parsed are ignored.
  */
 export function courseOf(spec: ContainerSpec, stages: Required<SimulatedStages>): SimulatedCourse {
   const { role, restartPolicy } = spec

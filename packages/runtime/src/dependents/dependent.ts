@@ -3,20 +3,20 @@ import type { ApiObject, DeepReadonly } from '@coxswain/apimachinery/meta'
 import { RuntimeError } from '../errors.ts'
 import type { OperatorClient } from '../operator-client.ts'
 
-/** What the functions of a dependent work with. */
+/** The input of a dependent's functions. */
 export interface DependentContext<T extends ApiObject = ApiObject> {
   /** The object that is reconciled. */
   readonly object: DeepReadonly<T>
   readonly client: OperatorClient
-  /** The objects of another dependent; it has to be among `dependsOn`, so that it was reconciled before. */
+  /** The objects of another dependent; it has to be in `dependsOn`, so that it was reconciled before. */
   dependent(name: string): readonly DeepReadonly<ApiObject>[]
 }
 
-/** Objects that a controller keeps for each object of its `for` kind. */
+/** Objects that a controller manages for each object of its `for` kind. */
 export interface DependentOptions<T extends ApiObject, K extends Kind> {
   /**
-   * What has to be there: one object, several, or none. It is applied server-side; the namespace is the owner's unless it
-   * names one. What this dependent had before and is no longer desired is deleted.
+   * The desired objects: one, several, or none. They are applied server-side; the namespace is the owner's unless an object
+   * has one. Objects of this dependent that are no longer desired are deleted.
    */
   desired(context: DependentContext<T>): Desired<K> | Promise<Desired<K>>
   /** The names of dependents that have to be ready before this one is applied. */
@@ -30,10 +30,11 @@ export interface DependentOptions<T extends ApiObject, K extends Kind> {
    * which may not be installed, is not watched. @default always
    */
   activeWhen?(context: DependentContext<T>): boolean | Promise<boolean>
-  /** Whether an object that is being deleted counts as deleted, so that what it depends on may follow. @default when it no longer exists */
+  /** Whether an object that is being deleted counts as deleted, so that its dependencies may be deleted next. @default when it no longer exists */
   deletedWhen?(object: DeepReadonly<KindOf<K>>): boolean
 }
 
+/** The desired objects of a dependent. */
 export type Desired<K extends Kind> = ApplyOf<K> | readonly ApplyOf<K>[] | undefined
 
 /** A dependent as data. */
@@ -50,8 +51,9 @@ export type DefineDependent<T extends ApiObject> = <K extends Kind>(
   options: DependentOptions<T, K>,
 ) => Dependent
 
+/** Options for all dependents of a controller. */
 export interface DependentsOptions {
-  /** The type of the condition of the owner's status that sums the dependents up; false for none. @default 'Ready' */
+  /** The type of the condition in the owner's status that summarizes the dependents; false for none. @default 'Ready' */
   readonly condition?: string | false
   /**
    * The owner stays until its dependents are deleted, each after those that depend on it. Otherwise only dependents
@@ -59,37 +61,39 @@ export interface DependentsOptions {
    * collection deletes the others. @default false
    */
   readonly orderedDeletion?: boolean
-  /** Of the applies. @default the name of the controller */
+  /** The field manager of the applies. @default the name of the controller */
   readonly fieldManager?: string
 }
 
-/** The dependents of a controller: each after those that it depends on. */
+/** The dependents of a controller: in dependency order. */
 export interface DependentsDefinition {
   readonly dependents: readonly Dependent[]
   readonly options: DependentsOptions
 }
 
+/** The state of a dependent in one word. */
 export type DependentPhase =
   /** Its objects are as desired, and ready. */
   | 'Ready'
   | 'NotReady'
-  /** What it depends on is not ready. */
+  /** Its dependencies are not ready. */
   | 'Waiting'
   /** Not active: see `activeWhen`. */
   | 'Inactive'
   /** Not desired, and not deleted yet. */
   | 'Deleting'
-  /** Not desired, and not there. */
+  /** Not desired, and does not exist. */
   | 'Absent'
   | 'Failed'
 
+/** A dependent after it has been reconciled. */
 export interface DependentState {
   readonly phase: DependentPhase
   readonly objects: readonly DeepReadonly<ApiObject>[]
   readonly error?: unknown
 }
 
-/** How the dependents are after they have been reconciled. */
+/** The dependents after they have been reconciled. */
 export interface DependentsResult {
   /** Whether every dependent is `Ready`, `Inactive` or `Absent`. */
   readonly ready: boolean
@@ -99,7 +103,7 @@ export interface DependentsResult {
 const validName = /^[a-zA-Z0-9]([-_.a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/
 
 /**
- * Checks the dependents of a controller and puts each after those that it depends on.
+ * Checks the dependents of a controller and sorts them in dependency order.
  * @throws RuntimeError `BadDefinition`
  */
 export function defineDependents(

@@ -23,8 +23,8 @@ function formatStable(value: unknown): string {
 }
 
 /**
- * Whether `live` has everything that `desired` says. It may have more: defaults, and what other managers set. Items of lists are
- * paired by `name` where they have one, else by position. False may also mean that the server writes a value another way.
+ * Whether `live` has every field of `desired`. It may have more: defaults, and fields of other managers. Items of lists are
+ * paired by `name` where they have one, else by position. False may also mean that the server normalizes a value.
  */
 export function hasDesired(live: unknown, desired: unknown): boolean {
   if (typeof desired !== 'object' || desired === null) return desired === undefined || live === desired
@@ -43,7 +43,7 @@ export function hasDesired(live: unknown, desired: unknown): boolean {
   )
 }
 
-/** Members whose own members are quantities, which the server writes in one form: `0.5` becomes `500m`. */
+/** Members whose own members are quantities, which the server normalizes: `0.5` becomes `500m`. */
 const quantities: ReadonlySet<string> = new Set(['requests', 'limits', 'capacity', 'hard'])
 
 function hasQuantities(live: unknown, desired: unknown): boolean {

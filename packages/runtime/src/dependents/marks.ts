@@ -1,4 +1,4 @@
-/** How the objects of dependents are recognized: labels and annotations that every one of them carries. */
+/** Labels and annotations that identify the objects of dependents. */
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import {
   type ApiObject,
@@ -18,7 +18,7 @@ export const ownerLabel = 'coxswain.dev/owner-uid'
 export const dependentLabel = 'coxswain.dev/dependent'
 /** The controller and the key of the owner: `app default/web`. */
 export const ownerAnnotation = 'coxswain.dev/owner'
-/** What was applied last. */
+/** The hash of what was applied last. */
 export const hashAnnotation = 'coxswain.dev/applied-hash'
 
 /** The index of a cache by owner. */
@@ -35,7 +35,7 @@ export function indexByOwner(object: DeepReadonly<ApiObject>): readonly string[]
   return uid && owner ? [indexValue(owner.controller, uid)] : []
 }
 
-/** Who keeps an object, as it says itself. */
+/** The controller and owner in an object's annotations. */
 export function readOwner(
   object: DeepReadonly<ApiObject>,
 ): { readonly controller: string; readonly key: ObjectKey } | undefined {
@@ -57,11 +57,11 @@ export interface Marked {
   readonly key: ObjectKey
   readonly body: { readonly metadata: ObjectMeta }
   readonly hash: string
-  /** Whether the owner is its owner by reference, so that garbage collection deletes it. */
+  /** Whether it has an owner reference, so that garbage collection deletes it. */
   readonly isOwned: boolean
 }
 
-/** A desired object with its namespace, marks and owner reference. What was given is not changed. */
+/** A desired object with its namespace, marks and owner reference. The input is not changed. */
 export function mark(desired: unknown, { controller, owner, dependent, kind }: Owning): Marked {
   const given = desired as { metadata?: ObjectMeta }
   const { labels, annotations, ownerReferences = [], ...metadata } = given.metadata ?? {}

@@ -28,7 +28,7 @@ export function resultOf(states: ReadonlyMap<string, DependentState>): Dependent
   return { ready: [...states.values()].every(({ phase }) => isDone.has(phase)), states }
 }
 
-/** Writes the condition that sums the dependents up into the status of their owner, when it differs. */
+/** Writes the condition that summarizes the dependents into the status of their owner, when it differs. */
 export async function writeCondition(
   { client, clock }: { readonly client: OperatorClient; readonly clock: Clock },
   {

@@ -26,7 +26,7 @@ import { resultOf, writeCondition } from './roll-up.ts'
 
 type Live = DeepReadonly<ApiObject>
 
-/** When an object was last seen as desired, and what was desired then. */
+/** The version of an object that was last seen as desired, and what was desired then. */
 interface UpToDate {
   readonly resourceVersion: string
   readonly hash: string
@@ -42,10 +42,10 @@ export interface WorkflowOptions {
   readonly watch: (kind: Kind) => void
 }
 
-/** How often deletions are looked at again when no event comes. */
+/** How often deletions are checked when there is no event. */
 const deletionPoll = 60_000
 
-/** How many dependents are remembered as up to date although the server writes them another way. */
+/** The most dependents that are remembered as up to date although the server normalizes them. */
 const maxRemembered = 10_000
 
 /** Reconciles the dependents of a controller's objects: in order, pruned, deleted in reverse order. */
@@ -58,7 +58,7 @@ export class Workflow {
     this.#options = options
   }
 
-  /** Deletes the dependents before their owner may go. */
+  /** Deletes the dependents before their owner is deleted. */
   get finalizer(): FinalizerDefinition {
     const { definition } = this.#options
     return {
@@ -68,7 +68,7 @@ export class Workflow {
     }
   }
 
-  /** A reconciler that sees to the dependents before it calls `reconcile`, which finds them in its context. */
+  /** A reconciler that reconciles the dependents before it calls `reconcile`, which finds them in its context. */
   before(reconcile: Reconciler): Reconciler {
     return async context => {
       const { client, key, clock } = context
@@ -119,7 +119,7 @@ class Run {
   readonly #context: ReconcileContext
   readonly #owner: Live
   readonly #upToDate: BoundedMap<string, UpToDate>
-  /** Those whose phase is not decided yet because they are not desired. */
+  /** Dependents that are not desired; their phase is decided later. */
   readonly #undesired = new Set<string>()
   readonly #own: DependentContext
 
@@ -135,7 +135,7 @@ class Run {
     }
   }
 
-  /** Applies a dependent when its time has come. Failures become its state. */
+  /** Applies a dependent when its dependencies are ready. Failures become its state. */
   async settle(dependent: Dependent): Promise<void> {
     await this.#attempt(dependent, async () => {
       const { dependsOn = [], when } = dependent.options
@@ -153,7 +153,7 @@ class Run {
     if (this.#undesired.has(dependent.name)) await this.remove(dependent)
   }
 
-  /** Deletes a dependent unless another one that depends on it is still there. */
+  /** Deletes a dependent unless another one that depends on it still exists. */
   async remove(dependent: Dependent): Promise<void> {
     await this.#attempt(dependent, async () => {
       if (!(await this.#isActive(dependent))) return { phase: 'Inactive', objects: [] }
@@ -169,7 +169,7 @@ class Run {
     })
   }
 
-  /** Deletes what dependents left behind that the controller no longer has. */
+  /** Deletes the objects of dependents that the controller no longer has. */
   async removeForgotten(): Promise<void> {
     const { dependents } = this.#options.definition
     const names = new Set(dependents.map(({ name }) => name))
@@ -218,7 +218,7 @@ class Run {
     return { phase: isReady ? 'Ready' : 'NotReady', objects }
   }
 
-  /** The object as it is when it is as desired; what is as desired already is not written. */
+  /** The object after it has been applied; one that is already as desired is not written. */
   async #ensure(dependent: Dependent, marked: Marked, known: Live | undefined): Promise<Live> {
     const { kind, options } = dependent
     const { client } = this.#context
@@ -227,7 +227,7 @@ class Run {
     if (known) {
       const { uid, resourceVersion, annotations, deletionTimestamp } = known.metadata
       const last = this.#upToDate.get(uid)
-      // A version before the own write is one that the watch has not replaced yet.
+      // A version older than our own write is stale: the watch has not delivered it yet.
       const isRemembered =
         last?.hash === hash &&
         (last.resourceVersion === resourceVersion || isOlder(resourceVersion, last.resourceVersion))
@@ -251,7 +251,7 @@ class Run {
     this.#upToDate.set(uid, { resourceVersion, hash })
   }
 
-  /** The owner stays until what garbage collection cannot find is deleted. */
+  /** The owner stays until dependents that garbage collection cannot find are deleted. */
   async #hold(): Promise<void> {
     const { client, key } = this.#context
     const { kind, controller } = this.#options
@@ -272,7 +272,7 @@ class Run {
     return objects.filter(({ metadata }) => metadata.labels?.[dependentLabel] === name)
   }
 
-  /** From the cache, also of kinds that are read from the server: these are watched, at least without their content. */
+  /** From the cache, also for uncached kinds: those are watched, at least their metadata. */
   async #list(kind: Kind): Promise<readonly Live[]> {
     const fields = { [ownerIndex]: indexValue(this.#options.controller, this.#owner.metadata.uid) }
     const { items } = await this.#context.client.list(kind, { cached: true, fields })

@@ -4,7 +4,7 @@ import { isRead, plainText } from './plain-text.ts'
 
 const contentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** Answers `/metrics`, and the paths that operators have handlers of their own for. */
+/** Answers `/metrics`, and the paths of operators' own handlers. */
 export function createMetricsHandler({
   metrics,
   metricsHandlers,

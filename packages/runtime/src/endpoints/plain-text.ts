@@ -2,7 +2,7 @@ import type { WireResponse } from '@coxswain/wire'
 
 const encoder = new TextEncoder()
 
-/** An answer for people, as Go's `http.Error` has it. */
+/** A plain text answer, in the format of Go's `http.Error`. */
 export function plainText(status: number, text: string, contentType?: string): WireResponse {
   const headers = {
     'content-type': contentType ?? 'text/plain; charset=utf-8',
@@ -11,12 +11,12 @@ export function plainText(status: number, text: string, contentType?: string): W
   return { status, headers, body: encoder.encode(text) }
 }
 
-/** A value as JSON. */
+/** A JSON answer. */
 export function jsonAnswer(value: unknown): WireResponse {
   return plainText(200, `${JSON.stringify(value)}\n`, 'application/json')
 }
 
-/** Of requests that may do no more than read. */
+/** Whether a method only reads. */
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }

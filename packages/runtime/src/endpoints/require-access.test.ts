@@ -8,7 +8,7 @@ import { requireAccess } from './require-access.ts'
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** An API server that knows reviews alone: the token is the user, `unknown` is no token, and users who `may` are allowed. */
+/** An API server with only reviews: the token is the user, `unknown` is invalid, and the user `may` is allowed. */
 function createSetup() {
   const world = new VirtualWorld({ seed: 1 })
   const asked: string[] = []
@@ -44,7 +44,7 @@ function createSetup() {
 }
 
 describe('access to endpoints', () => {
-  it('needs a token that the API server knows, and a user who may get the path', async () => {
+  it('needs a valid token, and a user who may get the path', async () => {
     const { ask } = createSetup()
     assert.equal(await ask(), '401 Unauthorized')
     assert.equal(await ask('unknown'), '500 Authentication failed')
@@ -54,20 +54,20 @@ describe('access to endpoints', () => {
     assert.equal(await ask('x'.repeat(20_000)), '500 Authentication failed')
   })
 
-  it('asks the API server once for a while', async () => {
+  it('caches the answers of the API server', async () => {
     const { ask, asked, world } = createSetup()
     for (let i = 0; i < 5; i++) await ask('may')
     for (let i = 0; i < 5; i++) await ask('unknown')
     assert.deepEqual(asked, ['tokenreviews', 'subjectaccessreviews', 'tokenreviews'])
     await world.advance(61_000)
     await ask('may')
-    assert.deepEqual(asked.slice(3), ['tokenreviews'], 'a token is looked at again sooner than rights')
+    assert.deepEqual(asked.slice(3), ['tokenreviews'], 'tokens expire before authorizations')
     await world.advance(300_000)
     await ask('may')
     assert.deepEqual(asked.slice(4), ['tokenreviews', 'subjectaccessreviews'])
   })
 
-  it('is refused while the API server cannot say', async () => {
+  it('is denied while the API server does not answer', async () => {
     const { ask, breakServer } = createSetup()
     breakServer()
     assert.equal(await ask('may'), '500 Authentication failed')

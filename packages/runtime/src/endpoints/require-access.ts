@@ -4,26 +4,27 @@ import type { Handler, WireRequest } from '@coxswain/wire'
 import { subjectAccessReviewKind, tokenReviewKind, type UserInfo } from '../internal/kinds.ts'
 import { plainText } from './plain-text.ts'
 
+/** Options of {@link requireAccess}. */
 export interface AccessOptions {
   /** May create TokenReviews and SubjectAccessReviews. */
   readonly client: Client
   readonly env: Env
 }
 
-/** How long answers of the API server hold, as in controller-runtime. */
+/** How long answers of the API server are cached, as in controller-runtime. */
 const tokenTtl = 60_000
 const allowTtl = 5 * 60_000
 const denyTtl = 30_000
 const reviewTimeout = 10_000
-/** Answers that are kept. */
+/** The most cached answers. */
 const mostAnswers = 1_000
-/** Longer ones are no tokens of a cluster, and are not asked about. */
+/** Longer strings are not tokens of a cluster, and are rejected without a review. */
 const longestToken = 16_384
-/** Reviews under way at one time; more requests have to come again. */
+/** The most concurrent reviews; further requests are rejected. */
 const mostReviews = 32
 
 /**
- * Lets requests through whose bearer token the API server knows, and whose user it lets `get` (or whatever the method is) the
+ * Admits requests whose bearer token the API server authenticates, and whose user it authorizes to `get` (or whatever the method is) the
  * path: TokenReview and SubjectAccessReview, as controller-runtime's `WithAuthenticationAndAuthorization` does.
  */
 export function requireAccess(handler: Handler, { client, env }: AccessOptions): Handler {
@@ -77,7 +78,7 @@ function bearerTokenOf({ headers }: WireRequest): string | undefined {
   return scheme?.toLowerCase() === 'bearer' && token && more.length === 0 ? token : undefined
 }
 
-/** Answers that hold for a while; the same question is asked once at a time, and a failure is forgotten. */
+/** A cache of answers with a TTL; concurrent lookups of one key are shared, and failures are not cached. */
 class Answers<T extends NonNullable<unknown>> {
   readonly #clock: Clock
   readonly #ttl: (answer: T) => number
@@ -89,7 +90,7 @@ class Answers<T extends NonNullable<unknown>> {
     this.#ttl = ttl
   }
 
-  /** How many questions are open. */
+  /** The number of lookups in progress. */
   get waiting(): number {
     return this.#asked.size
   }

@@ -19,8 +19,8 @@ export interface AttemptOptions {
 }
 
 /**
- * One call of a reconciler: its context, and what is left of it. Most reconciles find that there is nothing to do: they
- * shall cost little, and nothing that lives longer refers to them, or the old would keep the young until the next full
+ * One call of a reconciler: its context and its record. Most reconciles find nothing to do: they
+ * must be cheap, and nothing that lives longer may refer to them, or it would keep them alive until the next full
  * garbage collection.
  */
 export class Attempt implements Disposable {
@@ -71,7 +71,7 @@ export class Attempt implements Disposable {
     }
   }
 
-  /** The reason why it had to end, when its time was up. */
+  /** The abort reason after a timeout. */
   get timedOut(): RuntimeError | undefined {
     return this.#timedOut
   }
@@ -91,7 +91,7 @@ export class Attempt implements Disposable {
   }
 }
 
-/** A logger that says which key it is about; made for every reconcile, while few have something to say. */
+/** A logger with the key as a field; created lazily, since few reconciles log. */
 class KeyLogger implements Logger {
   readonly #parent: Logger
   readonly #key: string

@@ -3,7 +3,7 @@ import type { Span } from '@coxswain/kit'
 import type { WriteGuard } from '../operator-client.ts'
 
 export interface Bounds {
-  /** Ends every call. */
+  /** Aborts every call. */
   readonly signal: AbortSignal
   /** @default every write may be sent */
   readonly guard?: WriteGuard
@@ -37,7 +37,7 @@ export class BoundOptions {
   }
 }
 
-/** The same client, whose calls end with the reconcile, and whose writes are held back when this replica does not lead. */
+/** The same client, with calls that end with the reconcile, and writes that are blocked when this replica does not lead. */
 export function bindClient(client: Client, bounds: BoundOptions): Client {
   return wrapClient(client, {
     read: options => bounds.read(options),

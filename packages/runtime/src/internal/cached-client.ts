@@ -42,7 +42,7 @@ export interface CachedClientOptions {
   readonly client: Client
   readonly cache: Cache
   readonly clock: Clock
-  /** Ends every call. */
+  /** Aborts every call. */
   readonly signal: AbortSignal
   /** @default every write may be sent */
   readonly guard?: WriteGuard
@@ -58,12 +58,12 @@ interface Target {
   readonly key?: ObjectKey
 }
 
-/** Reads go to the cache, writes to the server and from there into the cache. */
+/** Reads from the cache; writes to the server, and puts its answers into the cache. */
 export function createCachedClient(options: CachedClientOptions): OperatorClient {
   return new CachedClient(options)
 }
 
-/** One is made for every reconcile. */
+/** Created for every reconcile. */
 class CachedClient implements OperatorClient {
   readonly #options: CachedClientOptions
   readonly #bounds: BoundOptions
@@ -278,7 +278,7 @@ class CachedClient implements OperatorClient {
       target,
       () => call(client, sent),
       (after, start) => {
-        // A subresource such as `scale` answers with a kind of its own.
+        // A subresource such as `scale` returns its own kind.
         if (!sent.dryRun && after.kind === kind.kind) cache.wrote(kind, after)
         this.#record({ ...target, key: after.metadata }, start, describeWrite(before, after))
       },
@@ -286,7 +286,7 @@ class CachedClient implements OperatorClient {
     return object as DeepReadonly<KindOf<K>>
   }
 
-  /** What the cache has, without starting an informer for it. */
+  /** The cached object, without starting an informer for it. */
   #peek(kind: Kind, key: ObjectKey): DeepReadonly<ApiObject> | undefined {
     const { cache } = this.#options
     return cache.has(kind) ? (cache.get(kind, key) as DeepReadonly<ApiObject> | undefined) : undefined
@@ -308,7 +308,7 @@ function keyIn(object: unknown): { readonly key?: ObjectKey } {
 function describeWrite(before: unknown, after: ApiObject): Pick<ApiCall, 'changed' | 'resourceVersion'> {
   const { resourceVersion } = after.metadata
   if (!before) return { resourceVersion }
-  // The answer belongs to the cache from here on and does not change: comparing can wait until somebody asks.
+  // The answer now belongs to the cache and does not change, so it can be compared lazily.
   let changed: readonly string[] | undefined
   return {
     resourceVersion,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { changedFields } from './changed-fields.ts'
 
-describe('what changed', () => {
-  it('is named by path, with both values', () => {
+describe('the changed fields', () => {
+  it('are listed by path, with both values', () => {
     const before = { spec: { replicas: 1, list: [1, { a: 'x' }], gone: true }, metadata: { labels: {} } }
     const after = { spec: { replicas: 2, list: [1, { a: 'y' }, 3] }, metadata: { labels: { 'a.b/c': 'd' } } }
     assert.deepEqual(changedFields(before, after), [
@@ -15,14 +15,14 @@ describe('what changed', () => {
     ])
   })
 
-  it('leaves out what changes with every write', () => {
+  it('omit fields that change with every write', () => {
     const object = (resourceVersion: string) => ({
       metadata: { resourceVersion, managedFields: [resourceVersion] },
     })
     assert.deepEqual(changedFields(object('1'), object('2')), [])
   })
 
-  it('is short, however much changed', () => {
+  it('are limited, however much changed', () => {
     const big = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`field${i}`, 'x'.repeat(1_000)]))
     const changes = changedFields({}, big)
     assert.equal(changes.length, 12)

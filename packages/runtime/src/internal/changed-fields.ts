@@ -1,8 +1,8 @@
-/** No more changes than this are listed, and no value is shown longer. */
+/** The limits of listed changes and of shown values. */
 const maxChanges = 12
 const maxText = 40
 
-/** Which fields differ, as `spec.replicas: 1 -> 2`. Left out is what changes with every write. */
+/** Which fields differ, as `spec.replicas: 1 -> 2`. Fields that change with every write are left out. */
 export function changedFields(before: unknown, after: unknown): string[] {
   const changes: string[] = []
   compare(before, after, '', changes)

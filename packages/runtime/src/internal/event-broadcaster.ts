@@ -14,35 +14,35 @@ import {
   seriesEventKind,
 } from './kinds.ts'
 
-/** So many objects' events are sent beside each other. */
+/** The number of events that are sent concurrently. */
 const laneCount = 8
-/** How many may wait in a lane. */
+/** The most queued events of a lane. */
 const laneLimit = 2_500
-/** What the server takes of events.k8s.io; it does not look at the length of others. */
+/** The longest note of an events.k8s.io event; core/v1 messages are not limited. */
 const maxNote = 1_024
 const maxTries = 12
 const retryDelay = 10_000
 
 type ToSend = Exclude<Correlated, { readonly action: 'drop' }>
 
-/** What was being done when it happened. */
-interface Doing {
+/** The action of an events.k8s.io event, and its related object. */
+interface EventAction {
   readonly action: string
   readonly related?: EventSubject
 }
 
-type Told = Pick<EventInput, 'type' | 'reason' | 'message'>
+type EventText = Pick<EventInput, 'type' | 'reason' | 'message'>
 
-/** An event whose turn will come. */
+/** A queued event. */
 interface Waiting {
   readonly reason: string
-  /** Called once, when its turn has come. What it gives sends the event, and is tried again; nothing when none is to be sent. */
+  /** Called once, when it is taken from the queue. Returns the function that sends the event, which is retried; undefined when there is nothing to send. */
   readonly prepare: () => ((signal: AbortSignal) => Promise<void>) | undefined
 }
 
 /**
- * Sends events in the background, those of one object one after another: as core/v1 Events with the counts and times that
- * `kubectl get events` and `kubectl describe` of every version show, or, when somebody says what was being done, as those of
+ * Sends events in the background, those of one object in order: as core/v1 Events with the counts and times that
+ * `kubectl get events` and `kubectl describe` of every version show, or, for recorders with an action, as those of
  * events.k8s.io.
  */
 export class EventBroadcaster {
@@ -53,12 +53,12 @@ export class EventBroadcaster {
   readonly #correlator: EventCorrelator
   readonly #series: EventSeries
   readonly #pace: EventPace
-  /** How many found no room since a lane was last empty. */
+  /** The number of events dropped since a lane was last empty. */
   #dropped = 0
-  /** Of the last event, in nanoseconds. */
+  /** The time of the last event, in nanoseconds. */
   #lastInstant = 0n
 
-  /** `hostname`: the machine, for those that say of no other. */
+  /** `hostname`: the default host of events with an action. */
   constructor(client: Client, env: Env, hostname?: string) {
     this.#client = client
     this.#env = env
@@ -73,16 +73,16 @@ export class EventBroadcaster {
     )
   }
 
-  recorderFor(source: EventSource, doing?: Doing): EventRecorder {
+  recorderFor(source: EventSource, eventAction?: EventAction): EventRecorder {
     const record = (type: EventInput['type']) => (subject: EventSubject, reason: string, message: string) => {
-      const told: Told = { type, reason, message }
-      if (doing) this.#tellDoing(source, doing, subject, told)
-      else this.#tell(source, subject, told)
+      const text: EventText = { type, reason, message }
+      if (eventAction) this.#recordWithAction(source, eventAction, subject, text)
+      else this.#record(source, subject, text)
     }
     return {
       normal: record('Normal'),
       warning: record('Warning'),
-      from: other => this.recorderFor(other, doing),
+      from: other => this.recorderFor(other, eventAction),
       withAction: (action, related) => this.recorderFor(source, { action, ...(related && { related }) }),
     }
   }
@@ -100,12 +100,12 @@ export class EventBroadcaster {
       if (signal.aborted) return
       await this.#deliver(event, signal)
       if (this.#dropped === 0 || lane.size > 0) continue
-      this.#env.log.warn('events were dropped: too many waited', { count: this.#dropped })
+      this.#env.log.warn('events were dropped: the queue was full', { count: this.#dropped })
       this.#dropped = 0
     }
   }
 
-  /** The lane is always the same for the same object: what is told of it keeps its order and is counted up. */
+  /** An object always has the same lane: its events keep their order and are counted. */
   #push({ uid, name = '' }: ObjectReference, waiting: Waiting): void {
     this.#pace.arrive()
     const text = uid ?? name
@@ -113,22 +113,22 @@ export class EventBroadcaster {
     for (let index = 0; index < text.length; index++) hash = (hash * 31 + text.charCodeAt(index)) >>> 0
     if (this.#lanes[hash % laneCount]!.push(waiting)) return
     const { reason } = waiting
-    if (this.#dropped++ === 0) this.#env.log.warn('events are dropped: too many wait', { reason })
+    if (this.#dropped++ === 0) this.#env.log.warn('dropping events: the queue is full', { reason })
   }
 
-  /** No more events: `run` ends when it has sent those that wait. */
+  /** No more events: `run` ends when it has sent the queued ones. */
   end(): void {
     this.#series.end()
     this.#pace.end()
     for (const lane of this.#lanes) lane.end()
   }
 
-  #tell({ component, host = '' }: EventSource, subject: EventSubject, told: Told): void {
+  #record({ component, host = '' }: EventSource, subject: EventSubject, text: EventText): void {
     const now = formatTime(this.#env.clock.now())
     const event: EventInput = {
       metadata: this.#createMetadata(subject),
       involvedObject: referTo(subject),
-      ...told,
+      ...text,
       source: { component, ...(host && { host }) },
       firstTimestamp: now,
       lastTimestamp: now,
@@ -141,14 +141,14 @@ export class EventBroadcaster {
       if (correlated.action === 'drop') return undefined
       return (signal: AbortSignal) => this.#send(event, correlated, signal)
     }
-    this.#push(event.involvedObject, { reason: told.reason, prepare })
+    this.#push(event.involvedObject, { reason: text.reason, prepare })
   }
 
-  #tellDoing(
+  #recordWithAction(
     { component, host = this.#hostname }: EventSource,
-    { action, related }: Doing,
+    { action, related }: EventAction,
     subject: EventSubject,
-    { type, reason, message }: Told,
+    { type, reason, message }: EventText,
   ): void {
     const event: SeriesEventInput = {
       metadata: this.#createMetadata(subject),
@@ -173,7 +173,7 @@ export class EventBroadcaster {
     return { namespace, name: `${name}.${this.#nextInstant().toString(16)}` }
   }
 
-  /** Nanoseconds by chance, and always later: `kubectl describe` lists what happened in one second by name. */
+  /** Random nanoseconds, strictly increasing: `kubectl describe` sorts the events of one second by name. */
   #nextInstant(): bigint {
     const { clock, random } = this.#env
     const instant = BigInt(Math.floor(clock.now())) * 1_000_000n + BigInt(random.below(1_000_000))
@@ -250,7 +250,7 @@ function referTo({ apiVersion, kind, metadata, fieldPath }: EventSubject): Objec
   return { apiVersion, kind, name, uid, resourceVersion, ...(namespace && { namespace }), ...part }
 }
 
-/** Whether the server has said no, which asking again does not change. */
+/** Whether the server has rejected it, which a retry does not change. */
 function isRefusal(error: unknown): boolean {
   return isStatusError(error) && error.code >= 400 && error.code < 500 && error.code !== 429
 }

@@ -2,18 +2,18 @@ import { BoundedMap, type Clock } from '@coxswain/kit'
 import type { EventInput } from './kinds.ts'
 
 const cacheSize = 4096
-/** More different messages than this about one thing within the window are told as one. */
+/** More different messages than this for one reason within the window are combined. */
 const maxSimilar = 10
 const similarWindow = 600_000
 /** Events about one object: this many at once, then one every five minutes. */
 const burst = 25
 const refillPerSecond = 1 / 300
 
-/** What to do with an event. */
+/** How to send an event. */
 export type Correlated =
   | { readonly action: 'drop' }
   | { readonly action: 'create'; readonly key: string; readonly event: EventInput }
-  /** The same was told before: `name` is the Event to count up. */
+  /** The same event was sent before: `name` is the Event whose count increases. */
   | { readonly action: 'count'; readonly key: string; readonly name: string; readonly event: EventInput }
 
 interface Seen {
@@ -22,7 +22,7 @@ interface Seen {
   count: number
 }
 
-/** Keeps repetition and floods away from the server, by the rules and numbers of client-go's `tools/record`. */
+/** Deduplicates and limits events, by the rules and numbers of client-go's `tools/record`. */
 export class EventCorrelator {
   readonly #clock: Clock
   readonly #seen = new BoundedMap<string, Seen>(cacheSize)
@@ -39,16 +39,16 @@ export class EventCorrelator {
     const subject = JSON.stringify([source.component, source.host, apiVersion, kind, namespace, name, uid])
     const group = `${subject}${type}${reason}`
     const combined = this.#isOneOfMany(group, event.message)
-    const told = combined ? { ...event, message: `(combined from similar events): ${event.message}` } : event
+    const sent = combined ? { ...event, message: `(combined from similar events): ${event.message}` } : event
     const key = combined ? group : `${group}${event.message}`
     if (!this.#admit(subject)) return { action: 'drop' }
     const seen = this.#seen.get(key)
-    if (!seen) return { action: 'create', key, event: told }
+    if (!seen) return { action: 'create', key, event: sent }
     const { firstTimestamp, count } = seen
-    return { action: 'count', key, name: seen.name, event: { ...told, firstTimestamp, count: count + 1 } }
+    return { action: 'count', key, name: seen.name, event: { ...sent, firstTimestamp, count: count + 1 } }
   }
 
-  /** The server has the event as it is here. */
+  /** The server has stored the event. */
   stored(key: string, event: EventInput): void {
     const { firstTimestamp, count, metadata } = event
     this.#seen.set(key, { name: metadata.name!, firstTimestamp, count })
@@ -71,7 +71,7 @@ export class EventCorrelator {
     return similar.messages.size >= maxSimilar
   }
 
-  /** Takes a token when there is one; what is dropped costs nothing. */
+  /** Takes a token if available; dropped events take none. */
   #admit(subject: string): boolean {
     const now = this.#clock.monotonic()
     const budget = this.#budgets.get(subject) ?? { tokens: burst, last: now }

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test'
 import { VirtualWorld } from '@coxswain/kit'
 import { EventPace } from './event-pace.ts'
 
-/** Some that send one event after another, as fast as they may. */
+/** Workers that send events as fast as allowed. */
 function createStage(senders = 8) {
   const world = new VirtualWorld({ seed: 1 })
   const pace = new EventPace(world.clock)
   const waiting: number[] = []
   const sent: number[] = []
-  let told = 0
+  let total = 0
   let ended = 0
   const send = async () => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -19,22 +19,22 @@ function createStage(senders = 8) {
     }
     ended++
   }
-  const tell = (count: number) => {
+  const record = (count: number) => {
     for (let index = 0; index < count; index++) {
-      waiting.push(told++)
+      waiting.push(total++)
       pace.arrive()
     }
   }
   const start = () => {
     for (let index = 0; index < senders; index++) void send()
   }
-  return { world, pace, sent, tell, start, ended: () => ended }
+  return { world, pace, sent, record, start, ended: () => ended }
 }
 
-describe('the pace of events', () => {
-  it('lets few go at once', async () => {
-    const { world, sent, tell, start, ended } = createStage()
-    tell(100)
+describe('the rate limit of events', () => {
+  it('does not delay a few events', async () => {
+    const { world, sent, record, start, ended } = createStage()
+    record(100)
     start()
     await world.settle()
     assert.equal(sent.length, 100)
@@ -42,12 +42,12 @@ describe('the pace of events', () => {
     assert.equal(world.nextTimer, undefined, 'nothing ticks')
   })
 
-  it('holds a flood back while more come, and lets what waits go faster when none do', async () => {
-    const { world, sent, tell, start } = createStage()
-    tell(2_000)
+  it('limits a flood while more arrive, and sends queued events faster when none do', async () => {
+    const { world, sent, record, start } = createStage()
+    record(2_000)
     start()
     for (let tick = 0; tick < 20; tick++) {
-      tell(10)
+      record(10)
       await world.advance(100)
     }
     assert.ok(sent.length >= 290 && sent.length <= 310, `${sent.length} after two seconds`)
@@ -61,9 +61,9 @@ describe('the pace of events', () => {
     assert.equal(world.nextTimer, undefined, 'nothing ticks')
   })
 
-  it('holds nobody back at the end', async () => {
-    const { world, pace, sent, tell, start, ended } = createStage()
-    tell(500)
+  it('does not delay events at the end', async () => {
+    const { world, pace, sent, record, start, ended } = createStage()
+    record(500)
     start()
     await world.settle()
     pace.end()

@@ -1,25 +1,25 @@
 import type { Clock, Timer } from '@coxswain/kit'
 
-/** So many at once. */
+/** The burst. */
 const burst = 100
-/** So many a second while others keep coming: whoever waits for the work comes before who reads of it. */
+/** Events per second during a flood: the work itself has priority over its events. */
 const perSecond = 100
-/** So many a second when hardly any come. */
+/** Events per second when few arrive. */
 const perQuietSecond = 500
 const interval = 100
 /** More than this many within an interval are a flood. */
 const few = 1
 
 /**
- * Spreads a flood of events over time, as the rate limits of clients do upstream (kubelets: 50 a second and 100 at once); without a
- * flood nobody waits.
+ * Spreads a flood of events over time, as client rate limits do upstream (kubelets: 50 a second, burst 100); without a
+ * flood there is no delay.
  */
 export class EventPace {
   readonly #clock: Clock
   #left = burst
-  /** When `#left` was right. */
+  /** When `#left` was last updated. */
   #at: number
-  /** A second, from then on. */
+  /** The rate per second since then. */
   #rate = perSecond
   #arrived = 0
   #waiting: (() => void)[] = []
@@ -31,12 +31,12 @@ export class EventPace {
     this.#at = clock.monotonic()
   }
 
-  /** One more has come. */
+  /** Counts an event that arrives. */
   arrive(): void {
     this.#arrived++
   }
 
-  /** Resolves when the next may be sent, in the order of calls; undefined when it may be now. */
+  /** Resolves when the next event may be sent, in the order of calls; undefined when it may be sent now. */
   turn(): Promise<void> | undefined {
     if (this.#hasEnded) return undefined
     if (this.#waiting.length === 0) {
@@ -52,7 +52,7 @@ export class EventPace {
     })
   }
 
-  /** Nobody waits any more. */
+  /** Ends all delays. */
   end(): void {
     this.#hasEnded = true
     this.#timer?.cancel()

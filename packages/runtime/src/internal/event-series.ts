@@ -2,76 +2,76 @@ import { formatMicroTime } from '@coxswain/apimachinery/time'
 import type { Clock, Timer } from '@coxswain/kit'
 import type { SeriesEventInput } from './kinds.ts'
 
-/** How often series are looked at; one in which so long nothing came has ended. */
+/** How often series are checked; a series without events for this long has ended. */
 const finishTime = 360_000
-/** Every so many looks the series that go on are written, so that the server does not let them expire. */
-const looksPerRefresh = 5
+/** Active series are written every this many checks, so that they do not expire on the server. */
+const checksPerRefresh = 5
 
-/** An event as the server has it, or is about to. */
-interface Told {
+/** An event that was sent, or is about to be. */
+interface Recorded {
   event: SeriesEventInput
   /** When it last happened, in milliseconds of the wall clock. */
   last: number
 }
 
 /**
- * Makes series of what repeats, by the rules and times of client-go's `tools/events`: the second time is written, those
- * after it are only counted, and the count is written every half an hour and when the series has ended. Whatever is said of
- * it, the same of the same version of an object is one event.
+ * Makes series of repeated events, by the rules and times of client-go's `tools/events`: the second one is written, those
+ * after it are only counted, and the count is written every half an hour and when the series has ended. Whatever its
+ * note, the same event for the same version of an object is one event.
  */
 export class EventSeries {
   readonly #clock: Clock
   readonly #write: (event: SeriesEventInput) => void
-  readonly #told = new Map<string, Told>()
+  readonly #recorded = new Map<string, Recorded>()
   #timer: Timer | undefined
-  #looks = 0
+  #checks = 0
   #isEnded = false
 
-  /** `write` is told of series to write again. */
+  /** `write` is called for series to write again. */
   constructor(clock: Clock, write: (event: SeriesEventInput) => void) {
     this.#clock = clock
     this.#write = write
   }
 
-  /** What is to be written now, if anything. */
+  /** The event to write now, if any. */
   add(event: SeriesEventInput): SeriesEventInput | undefined {
     const key = keyOf(event)
     const last = this.#clock.now()
-    const told = this.#told.get(key)
-    if (!told) {
-      this.#told.set(key, { event, last })
+    const recorded = this.#recorded.get(key)
+    if (!recorded) {
+      this.#recorded.set(key, { event, last })
       this.#arm()
       return event
     }
-    const { series } = told.event
+    const { series } = recorded.event
     const count = (series?.count ?? 1) + 1
-    told.last = last
-    told.event = { ...told.event, series: { count, lastObservedTime: formatMicroTime(last) } }
-    return series ? undefined : told.event
+    recorded.last = last
+    recorded.event = { ...recorded.event, series: { count, lastObservedTime: formatMicroTime(last) } }
+    return series ? undefined : recorded.event
   }
 
-  /** Nothing is written any more. */
+  /** Stops writing. */
   end(): void {
     this.#isEnded = true
     this.#timer?.cancel()
   }
 
-  /** Looks as long as there is something to look at. */
+  /** Checks as long as there are events. */
   #arm(): void {
     if (this.#isEnded) return
     this.#timer ??= this.#clock.after(finishTime, () => {
       this.#timer = undefined
-      this.#look()
-      if (this.#told.size > 0) this.#arm()
+      this.#check()
+      if (this.#recorded.size > 0) this.#arm()
     })
   }
 
-  #look(): void {
+  #check(): void {
     const ended = this.#clock.now() - finishTime
-    const isRefresh = ++this.#looks % looksPerRefresh === 0
-    for (const [key, { event, last }] of this.#told) {
+    const isRefresh = ++this.#checks % checksPerRefresh === 0
+    for (const [key, { event, last }] of this.#recorded) {
       const hasEnded = last <= ended
-      if (hasEnded) this.#told.delete(key)
+      if (hasEnded) this.#recorded.delete(key)
       if (event.series && (hasEnded || isRefresh)) this.#write(event)
     }
   }

@@ -15,16 +15,16 @@ export interface EventSourcesOptions {
   readonly cache: Cache
   readonly clusters: Clusters
   readonly env: Env
-  /** Something has to be looked at. */
+  /** Something has to be reconciled. */
   readonly onKey: (key: ObjectKey, trigger: Trigger, priority: number, delay?: number) => void
 }
 
-/** What was there at the start, and what is only shown again, waits until there is nothing else to do. */
+/** The priority of the initial list and of resyncs: after everything else. */
 const lowPriority = -100
 const defaultResync = 10 * 3_600_000
 const noKeys: readonly ObjectKey[] = []
 
-/** Everything that gives a controller reasons to reconcile: events -> predicates -> mapping -> keys. */
+/** The sources of a controller: events -> predicates -> mapping -> keys. */
 export class EventSources {
   readonly #options: EventSourcesOptions
   readonly #registrations: Registration[] = []
@@ -49,7 +49,7 @@ export class EventSources {
     for (const source of definition.customSources) this.#start(source)
   }
 
-  /** Begins to watch a kind whose source is lazy; once. */
+  /** Starts watching a kind whose source is lazy; once. */
   watch(kind: Kind): void {
     const id = kindKey(kind)
     if (this.#activated.has(id)) return
@@ -58,7 +58,7 @@ export class EventSources {
       if (source.lazy && kindKey(source.kind) === id) this.#watch(source)
   }
 
-  /** Resolves when everything that was there has been passed on, or `signal` aborts. */
+  /** Resolves when the initial lists have been passed on, or `signal` aborts. */
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#registrations.map(registration => registration.synced(signal)))
     await Promise.all(this.#ready)
@@ -98,7 +98,7 @@ export class EventSources {
           return resolve()
         } catch (error) {
           if (signal.aborted) return
-          log.error('a source failed, will start it again', { error })
+          log.error('a source failed, will restart it', { error })
         }
         await clock.sleep(backoff.next(), { signal }).catch(() => {})
       }
@@ -134,7 +134,7 @@ export class EventSources {
         try {
           for (const key of keys(cache)) onKey(key, { type: 'Timer' }, 0)
         } catch (error) {
-          env.log.error('the keys of a timer could not be found', { error })
+          env.log.error('the keys of a timer could not be computed', { error })
         }
       })
     }
@@ -147,7 +147,7 @@ export class EventSources {
     const { cache, onKey } = this.#options
     const { handlers } = source
     const keys = handlers ? keysOfEvent(handlers, event, cache) : source.map(event.object, cache)
-    // What an object concerned before it changed has to hear of it as well. Handlers see the old object themselves.
+    // The keys that the old object maps to are reconciled as well. Handlers see the old object themselves.
     const mayHaveLeft =
       !handlers && event.type === 'update' && source.role !== 'for' && event.old !== event.object
     const others = mayHaveLeft ? source.map(event.old, cache) : noKeys

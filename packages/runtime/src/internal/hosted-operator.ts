@@ -21,11 +21,11 @@ export interface OperatorHost {
   readonly clusters: Clusters
   readonly broadcaster: EventBroadcaster
   readonly metrics: MetricsRegistry
-  /** Of whatever only the leader does. */
+  /** For whatever only the leader does. */
   readonly guard: WriteGuard | undefined
   readonly namespaces: readonly string[] | undefined
   readonly freeze: boolean
-  /** By the names of controllers, in place of what they say. */
+  /** By controller name, instead of their own. */
   readonly concurrency: Readonly<Record<string, number>>
   readonly errorEvents: boolean
   readonly onReconcile: ((record: ReconcileRecord) => void) | undefined
@@ -34,7 +34,7 @@ export interface OperatorHost {
 export interface SpawnOptions {
   /** What only the leader runs, or what every replica runs. */
   readonly needsLeader: boolean
-  /** Ends reconciles that are under way. */
+  /** Aborts reconciles in progress. */
   readonly hard: AbortSignal
 }
 

@@ -3,12 +3,12 @@ import type { ApiCall } from '../operator-client.ts'
 import type { ReconcileRecord } from '../reconcile-record.ts'
 import type { Trigger } from '../trigger.ts'
 
-/** So many reconciles of one object without an error, within this time. */
+/** A hot loop: this many reconciles of one object without an error, within this time. */
 const count = 20
 const within = 10_000
 /** One warning per object in this time. */
 const silence = 300_000
-/** How many objects are remembered, and how much of each. */
+/** The most objects that are remembered, and the limits for each. */
 const remembered = 10_000
 const rememberedWrites = 50
 const rememberedCauses = 50
@@ -18,7 +18,7 @@ class Recently {
   readonly #times: number[] = []
   #next = 0
 
-  /** True when it has happened `count` times more within the time that matters. */
+  /** True when it has happened `count` times within the window. */
   add(now: number): boolean {
     const oldest = this.#times[this.#next]
     this.#times[this.#next] = now
@@ -29,19 +29,19 @@ class Recently {
 
 interface Recent {
   readonly reconciles: Recently
-  /** Those that nothing led to but the reconcile before. */
+  /** Reconciles that were caused only by the previous one. */
   readonly ownDoing: Recently
-  /** What its last writes left behind, as {@link stateOf} names it. */
+  /** The results of its last writes, in the format of {@link stateOf}. */
   readonly writes: string[]
-  /** By what happened to another object; only kept while reconciles are frequent. */
+  /** By the event of another object; only kept while reconciles are frequent. */
   causes: BoundedMap<string, Recently> | undefined
   warned: number
 }
 
 /**
- * Notices objects that are reconciled again and again and get nowhere: each reconcile writes something that leads to the
- * next or asks for it at once, or the same change is made to the same object over and over, as when two controllers
- * disagree. Many reconciles alone are none: a rollout changes many objects, each a few times.
+ * Detects objects that are reconciled over and over without progress: each reconcile writes something that causes the
+ * next or requeues at once, or the same change is made to the same object repeatedly, as when two controllers
+ * disagree. Many reconciles alone are not a hot loop: a rollout changes many objects, each a few times.
  */
 export class HotLoopDetector {
   readonly #clock: Clock
@@ -51,7 +51,7 @@ export class HotLoopDetector {
     this.#clock = clock
   }
 
-  /** True when this reconcile makes it a hot loop, and nobody was told for a while. */
+  /** True when this reconcile makes it a hot loop, and no warning was logged recently. */
   reconciled({ key, triggers, calls }: Pick<ReconcileRecord, 'key' | 'triggers' | 'calls'>): boolean {
     const now = this.#clock.monotonic()
     const recent = this.#recentOf(key)
@@ -89,7 +89,7 @@ export class HotLoopDetector {
 
 const none: readonly string[] = []
 
-/** What a successful write leaves behind. */
+/** The result of a successful write. */
 function stateAfter({ verb, object, resourceVersion, error }: ApiCall): readonly string[] {
   if (error !== undefined) return none
   if (resourceVersion !== undefined) return [stateOf(object, resourceVersion)]
@@ -98,17 +98,17 @@ function stateAfter({ verb, object, resourceVersion, error }: ApiCall): readonly
 
 const stateOf = (object: string, resourceVersion: string): string => `${object} ${resourceVersion}`
 
-/** Whether the reconcile before has led to it. */
+/** Whether the previous reconcile caused it. */
 function isOwnDoing({ type, object, resourceVersion }: Trigger, { writes }: Recent): boolean {
   if (type === 'RequeueAfter') return true
   if (object === undefined || writes.length === 0) return false
   return writes.includes(type === 'Deleted' ? object : stateOf(object, resourceVersion ?? ''))
 }
 
-/** Changes that come with others and are never the same twice: generations and times. */
+/** Changes that accompany others and are never the same twice: generations and times. */
 const alwaysNew = /^(metadata\.g|status\.observedG)eneration: |\d{4}-\d\d-\d\dT/
 
-/** Whether the same has happened to the same object again and again. */
+/** Whether the same has happened to the same object over and over. */
 function isRepeated({ type, object, changed = [] }: Trigger, recent: Recent, now: number): boolean {
   if (object === undefined || type === 'Initial' || type === 'Resync') return false
   recent.causes ??= new BoundedMap(rememberedCauses)

@@ -1,6 +1,6 @@
 import type { Kind } from '@coxswain/apimachinery/kinds'
 
-/** Tells kinds apart, whichever handle names them. */
+/** Identifies a kind, whichever kind value names it. */
 export function kindKey({ group, version, resource }: Kind): string {
   return `${group}/${version}/${resource}`
 }

@@ -2,7 +2,7 @@ import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import type { Schema } from '@coxswain/apimachinery/schema'
 
-/** The built-in kinds the runtime itself speaks, so that importing it loads no table of built-in kinds. */
+/** The built-in kinds that the runtime itself uses, so that importing it does not load all built-in kinds. */
 
 export interface LeaseSpec {
   holderIdentity?: string

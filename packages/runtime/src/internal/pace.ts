@@ -1,10 +1,10 @@
 import type { Clock } from '@coxswain/kit'
 
-/** Keeps a least time between two turns of the same object, the first of which comes at once. */
+/** Keeps a minimum interval between two reconciles of one object; the first one is not delayed. */
 export class Pace {
   readonly #clock: Clock
   readonly #interval: number
-  /** When the last turn of each was, or will be; those that would not have to wait any more are not here for long. */
+  /** When each was or will be reconciled last; entries that have passed are removed soon. */
   readonly #turns = new Map<string, number>()
 
   constructor(clock: Clock, interval: number = 0) {
@@ -12,7 +12,7 @@ export class Pace {
     this.#interval = interval
   }
 
-  /** Milliseconds until the turn in which something that has happened now is seen to. */
+  /** Milliseconds until an event that happens now may be reconciled. */
   wait(key: string): number {
     if (this.#interval === 0) return 0
     const now = this.#clock.monotonic()

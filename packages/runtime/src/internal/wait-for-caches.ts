@@ -3,19 +3,19 @@ import type { InformerFactory } from '@coxswain/informers'
 import type { Env, Timer } from '@coxswain/kit'
 import { RuntimeError } from '../errors.ts'
 
-/** Those who wait are told what for after so long, and then from time to time. */
+/** When the first warning about missing caches is logged, and then how often. */
 const firstWarning = 3_000
 const warningPeriod = 30_000
 
 export interface WaitOptions {
   readonly env: Env
-  /** Milliseconds; undefined waits for ever. */
+  /** Milliseconds; undefined for no limit. */
   readonly timeout: number | undefined
   readonly signal: AbortSignal
 }
 
 /**
- * Resolves when every cache asked for so far is filled, or `signal` aborts. Says now and then what is missing, and why.
+ * Resolves when every cache requested so far has synced, or `signal` aborts. Logs what is missing, and why.
  * @throws RuntimeError `CacheNotSynced` after `timeout`
  */
 export async function waitForCaches(
@@ -35,7 +35,7 @@ export async function waitForCaches(
   const armWarning = (delay: number): Timer =>
     clock.after(delay, () => {
       hasWarned = true
-      log.warn('still waiting for caches to fill', { missing: missing() })
+      log.warn('still waiting for caches to sync', { missing: missing() })
       warning = armWarning(warningPeriod)
     })
   let warning = armWarning(firstWarning)
@@ -44,10 +44,10 @@ export async function waitForCaches(
   warning.cancel()
   deadline?.cancel()
   signal.removeEventListener('abort', onAbort)
-  if (synced && hasWarned) log.info('all caches are filled')
+  if (synced && hasWarned) log.info('all caches have synced')
   if (synced || signal.aborted) return
   const names = missing().map(entry => entry.cache)
-  throw new RuntimeError('CacheNotSynced', `caches did not fill in ${timeout} ms: ${names.join(', ')}`)
+  throw new RuntimeError('CacheNotSynced', `caches did not sync in ${timeout} ms: ${names.join(', ')}`)
 }
 
 /** Why a list or watch failed, in one line. */

@@ -6,7 +6,7 @@ import type { ReconcileContext, ReconcileResult, Reconciler, Result } from '../r
 
 /**
  * A reconciler that adds the finalizers before it calls `reconcile`, and while the object is being deleted calls their
- * clean-ups in its place, one after the other. Each is taken off when its own has succeeded; one that fails or waits does
+ * clean-ups in its place, one after the other. Each is removed when its own has succeeded; one that fails or waits does
  * not keep the others from being called.
  */
 export function withFinalizers(
@@ -39,7 +39,7 @@ export function withFinalizers(
   }
 }
 
-/** What the clean-up waits for, if anything. */
+/** The result of the clean-up, when it has to wait. */
 async function cleanUp(
   kind: Kind,
   finalizer: FinalizerDefinition,

@@ -46,7 +46,7 @@ describe('the metrics of a controller', () => {
     }
   })
 
-  it('count no more than 25 priorities apart', () => {
+  it('distinguish at most 25 priorities', () => {
     const registry = new MetricsRegistry()
     const { queue } = createControllerMetrics(registry, 'x')
     for (let priority = 0; priority < 100; priority++) queue.depthChanged(priority, 1)

@@ -3,10 +3,10 @@ import type { MetricsRegistry } from './registry.ts'
 
 export type ReconcileResultLabel = 'success' | 'error' | 'requeue_after'
 
-/** What is counted for one controller, under the names controller-runtime uses. */
+/** The metrics of one controller, with controller-runtime's names. */
 export interface ControllerMetrics {
   readonly queue: QueueMetrics
-  /** Shows the gauges of work in flight from now on. Returns the way to stop that. */
+  /** Starts reporting the gauges of work in progress. Returns the function that stops it. */
   observe(queue: WorkQueue<string>): () => void
   workers(count: number): void
   started(): void
@@ -24,7 +24,7 @@ const reconcileBuckets = [
 ]
 const queueBuckets = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8))
 
-/** More priorities than this are counted as one, so that a priority computed from data cannot flood a server. */
+/** The most distinct priorities; others are counted as one, so that computed priorities cannot flood a server. */
 const maxPriorities = 25
 
 export function createControllerMetrics(registry: MetricsRegistry, controller: string): ControllerMetrics {
@@ -63,7 +63,7 @@ export function createControllerMetrics(registry: MetricsRegistry, controller: s
   const active = registry.gauge(runtime('active_workers', 'Number of currently used workers per controller'))
   const hotLoops = registry.counter({
     name: 'coxswain_hot_loops_total',
-    help: 'How often an object was found to be reconciled again and again without end',
+    help: 'Number of detected hot loops: an object that is reconciled over and over',
     labels: ['controller'],
   })
   for (const counter of [errors, terminal, panics, timeouts, hotLoops]) counter.add(0, controller)

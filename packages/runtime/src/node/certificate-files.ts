@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock, Logger } from '@coxswain/kit'
 import type { WebhookKeyPair } from '../webhook/certificates.ts'
 
-/** A certificate and its key in a folder. */
+/** A certificate and its key in a directory. */
 export interface CertificateFiles {
   readonly path: string
   /** @default 'tls.crt' */
@@ -27,11 +27,11 @@ export interface FollowOptions {
   readonly clock: Clock
   readonly log: Logger
   readonly signal: AbortSignal
-  /** Throws when the pair does not fit together: it is read again later. */
+  /** Throws when key and certificate do not match: they are read again later. */
   readonly onChange: (pair: WebhookKeyPair) => void
 }
 
-/** Hands over what the files say each time they change, until `signal` aborts. */
+/** Calls back with the key pair each time the files change, until `signal` aborts. */
 export function followCertificate(
   files: CertificateFiles,
   first: WebhookKeyPair,
@@ -46,9 +46,9 @@ export function followCertificate(
         if (pair.certificate === present) continue
         onChange(pair)
         present = pair.certificate
-        log.info('took over a new certificate', { folder: files.path })
+        log.info('loaded a new certificate', { directory: files.path })
       } catch (error) {
-        log.warn('the certificate cannot be read', { error, folder: files.path })
+        log.warn('the certificate cannot be read', { error, directory: files.path })
       }
     }
   }

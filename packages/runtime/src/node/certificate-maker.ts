@@ -3,11 +3,11 @@ import type { Random } from '@coxswain/kit'
 import { createCertificate, readCertificate } from '@coxswain/wire/node'
 import type { CertificateMaker } from '../webhook/certificates.ts'
 
-/** Certificates of this machine's cryptography: ECDSA on P-256. */
+/** Creates certificates with Node's crypto: ECDSA on P-256. */
 export function createCertificateMaker(random: Random): CertificateMaker {
   return {
     createCa: (name, validity) =>
-      // A new name each time: a CA and its successor must not be taken for each other.
+      // A new name each time: a CA and its successor must not be confused.
       createCertificate(
         { subject: { commonName: `${name}-${random.suffix(8)}` }, usages: ['ca'], ...validity },
         random,

@@ -6,6 +6,7 @@ import type { Handler, WireRequest, WireResponse } from '@coxswain/wire'
 import { isRead, jsonAnswer, plainText } from '../endpoints/plain-text.ts'
 import type { RecentReconciles } from '../endpoints/recent-reconciles.ts'
 
+/** Options of {@link createDebugHandler}. */
 export interface DebugOptions {
   readonly env: Env
   readonly reconciles: RecentReconciles
@@ -13,6 +14,7 @@ export interface DebugOptions {
   readonly logLevel?: LogThreshold
 }
 
+/** A handler of `/debug` paths; disposing it stops its measurements. */
 export interface DebugHandler extends Disposable {
   readonly handler: Handler
 }
@@ -28,7 +30,7 @@ const contents = `/debug/pprof/profile?seconds=30   CPU profile (.cpuprofile)
 /debug/log-level                  GET, or PUT debug, info, warn, error
 `
 
-/** What this process is busy with. One profile or snapshot is taken at a time. */
+/** Serves CPU profiles, heap snapshots, event loop delay, recent reconciles and the log level. One profile or snapshot is taken at a time. */
 export function createDebugHandler({ env, reconciles, logLevel }: DebugOptions): DebugHandler {
   const delay = monitorEventLoopDelay({ resolution: 20 })
   delay.enable()
@@ -64,13 +66,13 @@ async function takeProfile({ query, signal }: WireRequest, { clock }: Env): Prom
   const text = new URLSearchParams(query).get('seconds') ?? String(usualSeconds)
   const seconds = Number(text)
   if (!/^\d+$/.test(text) || seconds < 1 || seconds > mostSeconds)
-    return plainText(400, `seconds: a number from 1 to ${mostSeconds} is needed\n`)
+    return plainText(400, `seconds must be a number from 1 to ${mostSeconds}\n`)
   const session = new Session()
   session.connect()
   try {
     await session.post('Profiler.enable')
     await session.post('Profiler.start')
-    await clock.sleep(seconds * 1_000, { signal }).catch(() => {}) // the client has gone
+    await clock.sleep(seconds * 1_000, { signal }).catch(() => {}) // the client has disconnected
     const { profile } = await session.post('Profiler.stop')
     return file('profile.cpuprofile', new TextEncoder().encode(JSON.stringify(profile)))
   } finally {
@@ -130,7 +132,7 @@ function answerLogLevel({ method, body }: WireRequest, threshold: LogThreshold, 
   if (method !== 'PUT') return plainText(405, 'method not allowed\n')
   const [, wanted] = /^\s*(?:\{\s*"level"\s*:\s*"(?=.*\}))?(\w+)/.exec(new TextDecoder().decode(body)) ?? []
   const level = logLevels.find((each): each is LogLevel => each === wanted)
-  if (!level) return plainText(400, `the level has to be one of ${logLevels.join(', ')}\n`)
+  if (!level) return plainText(400, `level must be one of ${logLevels.join(', ')}\n`)
   threshold.level = level
   log.warn('the log level was changed', { to: level })
   return jsonAnswer({ level })

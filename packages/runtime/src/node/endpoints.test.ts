@@ -57,16 +57,16 @@ describe('the endpoints of an operator', () => {
     assert.equal(post.status, 405)
   })
 
-  it('listen at addresses as Go programs write them', () => {
+  it("listen on addresses in Go's format", () => {
     assert.equal(parseBindAddress('0'), undefined)
     assert.deepEqual(parseBindAddress('127.0.0.1:8443'), { host: '127.0.0.1', port: 8443 })
     assert.deepEqual(parseBindAddress('[::1]:80'), { host: '::1', port: 80 })
     assert.match(parseBindAddress(':8443')!.host, /^(::|0\.0\.0\.0)$/)
     for (const wrong of ['', '8443', ':', ':99999', 'a b:1', '::1:80', 'https://x:1'])
-      assert.throws(() => parseBindAddress(wrong), /an address like :8443/)
+      assert.throws(() => parseBindAddress(wrong), /an address such as :8443/)
   })
 
-  it('have a certificate of their own over TLS, and take over files that change', async () => {
+  it('have a self-signed certificate over TLS, and reload certificate files that change', async () => {
     const ask = async (url: string, ca?: string) => {
       await using transport = createHttpTransport({ server: url, tls: ca ? { ca } : { insecure: true } })
       const { signal } = new AbortController()
@@ -108,7 +108,7 @@ describe('the endpoints of an operator', () => {
 })
 
 describe('loading an operator', () => {
-  it('refuses a file that exports none', async () => {
+  it('rejects a file that exports none', async () => {
     await assert.rejects(loadOperator(import.meta.filename), { code: 'BadDefinition' })
   })
 })

@@ -11,6 +11,7 @@ export interface EndpointTls {
   readonly files?: CertificateFiles
 }
 
+/** Options of {@link serveEndpoint}. */
 export interface EndpointOptions {
   readonly env: Env
   /** @default '127.0.0.1' */
@@ -21,19 +22,20 @@ export interface EndpointOptions {
   readonly tls?: EndpointTls
 }
 
+/** An endpoint that is being served. */
 export interface Endpoints extends AsyncDisposable {
   readonly url: string
   readonly port: number
 }
 
 const day = 24 * 60 * 60_000
-/** A certificate that is made here lasts longer than it is used. */
+/** The validity of a self-signed certificate, longer than it is used. */
 const validity = 365 * day
 const renewal = 90 * day
-/** Those who ask for health, metrics and profiles send short requests. */
+/** Requests for health, metrics and profiles are short. */
 const limits = { bodyBytes: 64 * 1024, headerBytes: 64 * 1024 }
 
-/** Serves metrics, health checks or whatever the handler answers. Disposing it ends requests that are under way. */
+/** Serves metrics, health checks or any other handler. Disposing it ends requests in progress. */
 export async function serveEndpoint(handler: Handler, options: EndpointOptions): Promise<Endpoints> {
   const { env, host = '127.0.0.1', port, tls } = options
   const files = tls?.files
@@ -61,18 +63,18 @@ export async function serveEndpoint(handler: Handler, options: EndpointOptions):
 }
 
 /**
- * Reads `:8443`, `127.0.0.1:8443` or `[::1]:8443`; `0` is undefined: nothing is served.
- * @throws Error for what is none of them
+ * Parses `:8443`, `127.0.0.1:8443` or `[::1]:8443`; undefined for `0`: nothing is served.
+ * @throws Error for anything else
  */
 export function parseBindAddress(text: string): { readonly host: string; readonly port: number } | undefined {
   if (text === '0') return undefined
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]*)):(\d{1,5})$/.exec(text) ?? []
   if (port === undefined || Number(port) > 65_535)
-    throw new Error('an address like :8443 or 127.0.0.1:8443 is needed, or 0 for none')
+    throw new Error('must be an address such as :8443 or 127.0.0.1:8443, or 0 to disable it')
   return { host: bracketed ?? (plain || everyAddress()), port: Number(port) }
 }
 
-/** What stands for all addresses of this machine, of both families where it has both. */
+/** The wildcard address, of both families where this machine has both. */
 function everyAddress(): string {
   const addresses = Object.values(networkInterfaces()).flat()
   return addresses.some(address => address?.family === 'IPv6') ? '::' : '0.0.0.0'

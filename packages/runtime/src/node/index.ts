@@ -1,5 +1,5 @@
 /**
- * What an operator needs of Node.js: its file, and endpoints over HTTP.
+ * Operators on Node.js: loading them from a file, endpoints over HTTP, webhooks over HTTPS.
  * @module
  */
 export type { CertificateFiles } from './certificate-files.ts'

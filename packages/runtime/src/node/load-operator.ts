@@ -4,7 +4,7 @@ import { RuntimeError } from '../errors.ts'
 import type { Operator } from '../operator.ts'
 
 /**
- * The operator a file exports by default.
+ * Loads the operator that a file exports by default.
  * @throws RuntimeError `BadDefinition` when it exports none, and whatever importing it throws
  */
 export async function loadOperator(file: string): Promise<Operator> {
@@ -12,7 +12,7 @@ export async function loadOperator(file: string): Promise<Operator> {
   if (!isOperator(module.default)) {
     throw new RuntimeError(
       'BadDefinition',
-      `${file}: its default export is not an operator; export default defineOperator(...)`,
+      `${file}: the default export is not an operator; use export default defineOperator(...)`,
     )
   }
   return module.default

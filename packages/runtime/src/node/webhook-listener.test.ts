@@ -12,7 +12,7 @@ import { createCertificateMaker, createWebhookListener } from './index.ts'
 const env = createRealEnv()
 const handler: Handler = async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('review') })
 
-/** Whether somebody who trusts `ca` gets an answer. */
+/** Whether a client that trusts `ca` gets an answer. */
 async function asks(url: string, ca: string, serverName?: string): Promise<boolean> {
   await using transport = createHttpTransport({ server: url, tls: { ca, ...(serverName && { serverName }) } })
   const request = {
@@ -37,22 +37,22 @@ function createRotation(hosts: readonly string[], clock = env.clock) {
 }
 
 describe('webhooks over sockets', () => {
-  it('are served with a certificate that whoever has the bundle trusts, and nobody else', async () => {
+  it('are served with a certificate that only clients with the bundle trust', async () => {
     const stop = new AbortController()
     const listener = createWebhookListener({ ...env, port: 0 })
     const { server, caBundle } = await createRotation(listener.hosts).ensure()
     const address = await listener.listen(handler, stop.signal, server)
     assert.ok('url' in address)
     assert.equal(await asks(address.url, caBundle), true)
-    const stranger = await createRotation(['other']).ensure()
-    assert.equal(await asks(address.url, stranger.caBundle), false)
+    const unrelated = await createRotation(['other']).ensure()
+    assert.equal(await asks(address.url, unrelated.caBundle), false)
 
     listener.setKeyPair?.({ ...(await createRotation(listener.hosts).ensure()).server })
     assert.equal(await asks(address.url, caBundle), false, 'the new certificate is of another CA')
     stop.abort()
   })
 
-  it('tell whether another process still serves, by its certificate', async () => {
+  it('find out whether another process still serves, by its certificate', async () => {
     const stop = new AbortController()
     const listener = createWebhookListener({ ...env, port: 0 })
     const { server, caBundle } = await createRotation(listener.hosts).ensure()
@@ -77,8 +77,8 @@ describe('webhooks over sockets', () => {
     stop.abort()
   })
 
-  it('take over certificates that others put into a folder', async () => {
-    // A clock whose time to look again has come each time it is asked.
+  it('load certificates that others put into a directory', async () => {
+    // A clock whose sleeps end at once.
     const looks: (() => void)[] = []
     const clock = { ...env.clock, sleep: () => new Promise<void>(resolve => looks.push(resolve)) }
     const folder = await mkdtemp(join(tmpdir(), 'coxswain-hooks-'))
@@ -97,7 +97,7 @@ describe('webhooks over sockets', () => {
       assert.equal(await asks(address.url, first), true)
       const second = await put()
       looks.shift()?.()
-      while (looks.length === 0) await new Promise(resolve => setImmediate(resolve)) // it has looked
+      while (looks.length === 0) await new Promise(resolve => setImmediate(resolve)) // it has checked
       assert.equal(await asks(address.url, second), true)
       assert.equal(await asks(address.url, first), false)
     } finally {
@@ -112,14 +112,14 @@ describe('certificates of the machine', () => {
   const validity = { notBefore: 1_700_000_000_000, notAfter: 1_800_000_000_000 }
   const ca = maker.createCa('hooks', validity)
 
-  it('say what they are for and who signed them', () => {
+  it('can be read: their hosts and issuer', () => {
     const server = maker.createServer(['a.b.svc', '127.0.0.1'], validity, ca)
     assert.deepEqual(maker.read(server), { ...validity, hosts: ['a.b.svc', '127.0.0.1'] })
     assert.equal(maker.isSignedBy(server.certificate, ca.certificate), true)
     assert.equal(maker.isSignedBy(server.certificate, maker.createCa('hooks', validity).certificate), false)
   })
 
-  it('are refused with a key that is not theirs, and when they are garbage', () => {
+  it('are rejected with a key that does not match, and when they are garbage', () => {
     const other = maker.createCa('hooks', validity)
     assert.equal(maker.read({ certificate: ca.certificate, key: other.key }), undefined)
     assert.equal(maker.read({ certificate: 'garbage', key: 'garbage' }), undefined)

@@ -7,24 +7,25 @@ import type { Replica } from '../webhook/replica.ts'
 import type { WebhookListener } from '../webhook/webhook-host.ts'
 import { type CertificateFiles, followCertificate, readCertificateFiles } from './certificate-files.ts'
 
+/** Options of {@link createWebhookListener}. */
 export interface WebhookListenerOptions {
   /** @default 9443; 0 picks a free one */
   readonly port?: number
   /** @default '127.0.0.1', and every address of the machine for a service */
   readonly host?: string
-  /** The Service that leads here, in a Pod. @default API servers are given the URL of the socket */
+  /** The Service of this Pod. @default API servers are given the URL of the socket */
   readonly service?: { readonly namespace: string; readonly name: string; readonly port?: number }
-  /** Files that are renewed by others, such as cert-manager. @default certificates are made here */
+  /** Certificate files that are renewed by others, such as cert-manager. @default certificates are created here */
   readonly certificate?: CertificateFiles
   readonly clock: Clock
   readonly log: Logger
 }
 
 const defaultPort = 9443
-/** How long another process may take to answer. */
+/** The timeout for another process to answer. */
 const probeLimit = 1_000
 
-/** Webhooks over HTTPS. */
+/** Serves webhooks over HTTPS. */
 export function createWebhookListener(options: WebhookListenerOptions): WebhookListener {
   const { port = defaultPort, service, certificate, log } = options
   const host = options.host ?? (service ? '0.0.0.0' : '127.0.0.1')
@@ -51,7 +52,7 @@ export function createWebhookListener(options: WebhookListenerOptions): WebhookL
   }
 }
 
-/** Whether a server that the CA vouches for listens there. Services cannot be asked from everywhere: they count as served. */
+/** Whether a server with a certificate of the CA listens there. Services may be unreachable from here: they count as served. */
 async function answers({ url, service, caBundle }: Replica, signal: AbortSignal): Promise<boolean> {
   if (service || url === undefined) return service !== undefined
   const { hostname, port } = new URL(url)

@@ -40,10 +40,10 @@ export interface LoggedCall {
   readonly body: unknown
 }
 
-/** Just enough of an API server to run operators against, with its hands on every request. Accepts any resource. */
+/** Just enough of an API server to run operators against, with hooks for every request. Accepts any resource. */
 export class FakeServer {
   readonly calls: LoggedCall[] = []
-  /** Answers a request in place of the server when it returns or throws something. */
+  /** Answers a request instead of the server when it returns or throws something. */
   intercept: ((call: LoggedCall) => StatusError | undefined | Promise<StatusError | undefined>) | undefined
   /** Resources that are not served. */
   readonly absent: Set<string> = new Set()
@@ -94,7 +94,7 @@ export class FakeServer {
       .map(([, object]) => object)
   }
 
-  /** Someone else creates or replaces an object. */
+  /** Another client creates or replaces an object. */
   put(path: string, object: { kind: string; apiVersion: string; [field: string]: unknown }): Stored {
     return this.#store(parsePath(path), object as unknown as Stored)
   }
@@ -221,7 +221,7 @@ export class FakeServer {
     return stored
   }
 
-  /** What is left while finalizers hold it. */
+  /** The object while finalizers keep it. */
   #remove(target: Target): Stored | undefined {
     const existing = this.#existing(target)
     if (existing.metadata.finalizers?.length) {

@@ -64,7 +64,7 @@ export interface Running {
   stop(): void
 }
 
-/** A virtual world with a server in it, and operators that can be started and stopped. Leaves nothing behind. */
+/** A virtual world with a server, and operators that can be started and stopped. Fails on leaked watches and timers. */
 export class Simulation implements AsyncDisposable {
   readonly world: VirtualWorld
   readonly server: FakeServer

@@ -9,9 +9,10 @@ import type {
 import type { Clock, Logger } from '@coxswain/kit'
 import type { OperatorClient } from '../operator-client.ts'
 
+/** The operation of an admission request. */
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT'
 
-/** Who asks. */
+/** The user of a request. */
 export interface AdmissionUser {
   readonly username?: string
   readonly uid?: string
@@ -19,21 +20,21 @@ export interface AdmissionUser {
   readonly extra?: Readonly<Record<string, readonly string[]>>
 }
 
-/** What a webhook is asked, besides the object. Valid until it returns. */
+/** The admission request besides the object. Valid until the webhook returns. */
 export interface AdmissionContext {
-  /** Of this question. */
+  /** The uid of the request. */
   readonly uid: string
   readonly operation: AdmissionOperation
-  /** Empty when the server is still to choose one. */
+  /** Empty when the server has yet to generate it. */
   readonly name: string
   /** Undefined for cluster-scoped objects. */
   readonly namespace: string | undefined
   /** `status`, `scale`; empty for the object itself. */
   readonly subresource: string
-  /** Nothing will be stored: do nothing that can be seen outside. */
+  /** Nothing will be stored: have no side effects. */
   readonly dryRun: boolean
   readonly user: AdmissionUser
-  /** What the client asked for, where that is not the webhook's own version. */
+  /** The kind of the client's request, where that is not the webhook's own version. */
   readonly requestKind: GroupVersionKind | undefined
   readonly requestResource: GroupVersionResource | undefined
   /** CreateOptions, UpdateOptions or DeleteOptions of the request. */
@@ -44,21 +45,21 @@ export interface AdmissionContext {
   readonly log: Logger
   /** Aborts when the API server no longer waits. */
   readonly signal: AbortSignal
-  /** Tells the client something; it passes all the same. */
+  /** Sends the client a warning; the request is still allowed. */
   warn(message: string): void
-  /** Adds to the record of the request in the audit log. */
+  /** Adds an annotation to the audit event of the request. */
   audit(key: string, value: string): void
 }
 
 /**
- * An object on its way in: what the server gives it at the end (uid, resourceVersion, creationTimestamp, and the name
+ * An object before it is stored: what the server sets at the end (uid, resourceVersion, creationTimestamp, and the name
  * when it is generated) may be missing.
  */
 export type Incoming<T extends ApiObject> = Omit<T, 'metadata'> & { metadata: Partial<T['metadata']> }
 
 /**
- * Fills in what was left out, in place, or returns another object to go on with. It is asked again with its own result:
- * doing it twice must be the same as doing it once.
+ * Sets defaults in place, or returns another object. It may be called again with its own result:
+ * it must be idempotent.
  */
 export type Defaulter<T extends ApiObject> = (
   object: Incoming<T>,
@@ -68,7 +69,7 @@ export type Defaulter<T extends ApiObject> = (
 // biome-ignore lint/suspicious/noConfusingVoidType: one branch may return an object and the others nothing
 type DefaultResult<T extends ApiObject> = Incoming<T> | undefined | void
 
-/** What is to happen. */
+/** The operation of a request, with the new and the old object. */
 export type AdmissionSubject<T extends ApiObject> =
   | {
       readonly operation: 'CREATE' | 'CONNECT'
@@ -83,33 +84,34 @@ export type AdmissionSubject<T extends ApiObject> =
   | { readonly operation: 'DELETE'; readonly object: undefined; readonly oldObject: DeepReadonly<T> }
 
 /**
- * What is wrong: nothing, a sentence (403 Forbidden), or one error for each bad field (422 Invalid with its causes).
- * A StatusError that is thrown is the answer as it stands. Anything else that is thrown is a failure, not a verdict.
+ * The problem: none, a sentence (403 Forbidden), or one error for each invalid field (422 Invalid with its causes).
+ * A thrown StatusError is the answer as it is. Any other error is a failure of the webhook, not a verdict.
  */
 // biome-ignore lint/suspicious/noConfusingVoidType: a validator that finds nothing returns nothing
 export type Verdict = string | readonly field.FieldError[] | undefined | void
 
+/** Validates a request; see {@link Verdict} for what it returns. */
 export type Validator<T extends ApiObject> = (
   subject: AdmissionSubject<T> & { readonly context: AdmissionContext },
 ) => Promise<Verdict> | Verdict
 
-/** Which requests a webhook is asked about, and how; the fields of a webhook configuration. */
+/** Which requests a webhook is called for, and how; the fields of a webhook configuration. */
 export interface AdmissionOptions {
   /** @default CREATE and UPDATE */
   readonly operations?: readonly AdmissionOperation[]
-  /** Asked about these instead of the object itself: `status`, `scale`. */
+  /** Called for these instead of the object itself: `status`, `scale`. */
   readonly subresources?: readonly string[]
-  /** Whether a request passes when the webhook fails. @default 'Fail' */
+  /** Whether a request is allowed when the webhook fails. @default 'Fail' */
   readonly failurePolicy?: 'Fail' | 'Ignore'
   /** @default 'Equivalent' */
   readonly matchPolicy?: 'Exact' | 'Equivalent'
   readonly namespaceSelector?: LabelSelector
   readonly objectSelector?: LabelSelector
   readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[]
-  /** Whether it does something outside on its own; dry runs skip it then unless it looks at `dryRun`. @default 'None' */
+  /** Whether it has side effects; dry runs skip it then unless it respects `dryRun`. @default 'None' */
   readonly sideEffects?: 'None' | 'NoneOnDryRun'
   /** 1 to 30. @default 10 */
   readonly timeoutSeconds?: number
-  /** Of mutating ones: asked again when others have changed the object since. @default 'Never' */
+  /** For mutating webhooks: called again when others have changed the object since. @default 'Never' */
   readonly reinvocationPolicy?: 'Never' | 'IfNeeded'
 }

@@ -18,11 +18,11 @@ export interface AdmissionDependencies {
   readonly env: Env
   readonly client: OperatorClient
   readonly signal: AbortSignal
-  /** Told when a webhook threw what is no verdict. */
+  /** Called when a webhook failed with anything but a StatusError. */
   readonly onPanic: () => void
 }
 
-/** Lets the defaulter change the object, and answers with what it changed. */
+/** Calls the defaulter, and answers with a patch of its changes. */
 export async function answerDefault(
   definition: WebhookDefinition,
   request: AdmissionRequest,
@@ -30,7 +30,7 @@ export async function answerDefault(
 ): Promise<AdmissionResponse> {
   return await answer(request, deps, async context => {
     const given = request.object as Incoming<ApiObject> | null | undefined
-    if (!given) return {} // nothing comes in: a deletion
+    if (!given) return {} // a deletion
     const original = deepClone(given)
     const result = (await definition.defaulter!.run(given, context)) ?? given
     const patch = createJsonPatch(original, result)
@@ -38,7 +38,7 @@ export async function answerDefault(
   })
 }
 
-/** Answers with what the validator says. */
+/** Answers with the validator's verdict. */
 export async function answerValidate(
   definition: WebhookDefinition,
   request: AdmissionRequest,
@@ -129,7 +129,7 @@ function denialOf(
   return newInvalid({ group: kind.group, kind: kind.kind }, name, verdict).status
 }
 
-/** A StatusError is an answer; anything else is a mistake of the webhook, and its text stays in the log. */
+/** A StatusError is an answer; any other error is a bug of the webhook, and only logged. */
 function statusOfThrown(
   error: unknown,
   { log }: AdmissionContext,

@@ -10,7 +10,7 @@ import type { Logger } from '@coxswain/kit'
 import { type ConversionRequest, type ConversionResponse, isMembers } from './review.ts'
 import type { ConversionStep, WebhookDefinition } from './webhook-builder.ts'
 
-/** The ways between the versions of all kinds that can be converted. */
+/** The conversions between the versions of all kinds. */
 export class ConversionGraph {
   /** By group and kind. */
   readonly #steps = new Map<string, ConversionStep[]>()
@@ -28,8 +28,8 @@ export class ConversionGraph {
   }
 
   /**
-   * The object in another version of its group, by the shortest way there is; the one given is not changed.
-   * @throws Error when there is no way, and what a conversion throws
+   * The object in another version of its group, by the shortest chain of conversions; the given one is not changed.
+   * @throws Error when there is no conversion, and what a conversion throws
    */
   convert(object: ApiObject, apiVersion: string): ApiObject {
     const { group, version } = parseGroupVersion(object.apiVersion)
@@ -65,11 +65,11 @@ export class ConversionGraph {
       }
       front = next
     }
-    throw new Error(`there is no conversion of ${kind} of ${group} from ${from} to ${to}`)
+    throw new Error(`no conversion of ${kind} of ${group} from ${from} to ${to}`)
   }
 }
 
-/** Only labels and annotations may change: the server refuses anything else. */
+/** Only labels and annotations may change: the server rejects anything else. */
 function withChanges(
   metadata: ApiObject['metadata'],
   changes: Pick<ObjectMeta, 'labels' | 'annotations'> | undefined,
@@ -80,11 +80,11 @@ function withChanges(
 
 export interface ConversionDependencies {
   readonly log: Logger
-  /** Told when a conversion threw what is no answer. */
+  /** Called when a conversion failed. */
   readonly onPanic: () => void
 }
 
-/** Converts all objects of a request, or says why one of them cannot be. */
+/** Converts all objects of a request, or fails with the reason why one of them cannot be. */
 export function answerConversion(
   graph: ConversionGraph,
   { uid, desiredAPIVersion, objects }: ConversionRequest,

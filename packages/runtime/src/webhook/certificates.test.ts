@@ -56,7 +56,7 @@ const serialsIn = (bundle: string): number[] =>
 const issuerOf = ({ server }: WebhookCertificates): number => JSON.parse(server.certificate).by
 
 describe('certificates of webhooks', () => {
-  it('are made once, kept in a Secret, and shared by replicas', async () => {
+  it('are created once, stored in a Secret, and shared by replicas', async () => {
     const { sim, maker, replica } = launch()
     await using _ = sim
     const first = await replica()()
@@ -68,7 +68,7 @@ describe('certificates of webhooks', () => {
     assert.equal(atob(secret.data['ca.crt']!), first.caBundle)
   })
 
-  it('are agreed on by replicas that start at the same time', async () => {
+  it('are the same in replicas that start at the same time', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       await using sim = new Simulation({ seed })
       const maker = createToyMaker()
@@ -83,7 +83,7 @@ describe('certificates of webhooks', () => {
     }
   })
 
-  it('are always good, and always trusted by whoever knows the bundle of ten minutes ago', async () => {
+  it('are always valid, and always trusted by clients with the bundle of ten minutes ago', async () => {
     const { sim, replica } = launch()
     await using _ = sim
     const ensure = replica()
@@ -92,14 +92,17 @@ describe('certificates of webhooks', () => {
     let before = await ensure()
     const servers = new Set<string>()
     const cas = new Set<number>()
-    // Each look is ten minutes after the last, once a day and more often where something happens.
+    // Each check is ten minutes after the last, once a day and more often around renewals.
     for (let i = 0; i < 3 * 365; i++) {
       for (let look = 0; look < 3; look++) {
         const now = await (look % 2 ? other() : ensure())
         const { notBefore, notAfter } = JSON.parse(now.server.certificate)
         assert.ok(notBefore <= clock.now() && clock.now() < notAfter, 'it is valid')
         assert.ok(serialsIn(now.caBundle).includes(issuerOf(now)), 'it is trusted now')
-        assert.ok(serialsIn(before.caBundle).includes(issuerOf(now)), 'and by who has not looked since')
+        assert.ok(
+          serialsIn(before.caBundle).includes(issuerOf(now)),
+          'and by clients with the previous bundle',
+        )
         servers.add(now.server.certificate)
         cas.add(issuerOf(now))
         before = now
@@ -111,7 +114,7 @@ describe('certificates of webhooks', () => {
     assert.ok(cas.size >= 4 && cas.size <= 6, `${cas.size} CAs in three years`)
   })
 
-  it('are made anew for other names', async () => {
+  it('are created again for other names', async () => {
     const { sim, replica } = launch()
     await using _ = sim
     const first = await replica()()
@@ -120,7 +123,7 @@ describe('certificates of webhooks', () => {
     assert.equal(second.caBundle, first.caBundle)
   })
 
-  it('are written back when the Secret is lost, and made anew when it is spoilt', async () => {
+  it('are written back when the Secret is lost, and created again when it is corrupt', async () => {
     const { sim, replica } = launch()
     await using _ = sim
     const ensure = replica()

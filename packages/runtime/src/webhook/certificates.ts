@@ -10,36 +10,38 @@ export interface WebhookKeyPair {
   readonly key: string
 }
 
-/** Makes and reads certificates: a port, for the machine's cryptography is not everywhere. */
+/** Creates and reads certificates: a port, since crypto is not available everywhere. */
 export interface CertificateMaker {
-  /** A CA, signed by itself. Times are milliseconds since the epoch. */
+  /** A self-signed CA. Times are milliseconds since the epoch. */
   createCa(name: string, validity: Validity): WebhookKeyPair
   createServer(hosts: readonly string[], validity: Validity, ca: WebhookKeyPair): WebhookKeyPair
-  /** What a certificate says; undefined when it cannot be read, or when it does not belong to the key. */
+  /** The content of a certificate; undefined when it cannot be parsed, or does not match the key. */
   read(pair: WebhookKeyPair): (Validity & { readonly hosts: readonly string[] }) | undefined
   isSignedBy(certificate: string, ca: string): boolean
 }
 
+/** The validity of a certificate, in milliseconds since the epoch. */
 export interface Validity {
   readonly notBefore: number
   readonly notAfter: number
 }
 
-/** What a webhook server needs at one time. */
+/** The current certificates of a webhook server. */
 export interface WebhookCertificates {
-  /** What it proves itself with. */
+  /** The serving certificate. */
   readonly server: WebhookKeyPair
-  /** PEM of all CAs that count now: that of `server`, and that of the next one or the last. */
+  /** PEM of all trusted CAs: that of `server`, and the next or the previous one. */
   readonly caBundle: string
 }
 
+/** Options of {@link CertificateRotation}. */
 export interface CertificateRotationOptions {
   readonly maker: CertificateMaker
   readonly clock: Clock
   readonly log: Logger
   /** Names and addresses that API servers connect to. */
   readonly hosts: readonly string[]
-  /** Of the CA, for people who read certificates. */
+  /** The common name of the CA. */
   readonly name: string
   /** Where replicas share them. @default each process has its own, in memory */
   readonly secret?: { readonly client: Client; readonly key: ObjectKey }
@@ -48,14 +50,14 @@ export interface CertificateRotationOptions {
 const day = 86_400_000
 const caValidity = 365 * day
 const serverValidity = 90 * day
-/** What is left of a validity when it is time for the next. */
+/** The remaining part of the validity at which a certificate is renewed. */
 const renewWith = 1 / 3
-/** Clocks differ. */
+/** The allowance for clock skew. */
 const skew = 3_600_000
 /** How long a new CA is in the bundle before anything is signed with it: until every API server has seen it. */
 const settleTime = 600_000
 
-/** What is kept, all in PEM. `retired` is the certificate of the CA before, as long as something may be signed by it. */
+/** What is stored, all in PEM. `retired` is the certificate of the previous CA, as long as something may be signed by it. */
 interface Material {
   readonly ca: WebhookKeyPair
   readonly server: WebhookKeyPair
@@ -63,12 +65,12 @@ interface Material {
 }
 
 /**
- * Keeps a CA and a server certificate good at all times:
+ * Keeps a CA and a server certificate valid at all times:
  *
- *   CA at a third of its life -> the next one joins the bundle -> ten minutes -> it signs the server's certificate
+ *   CA with a third of its validity left -> the next one joins the bundle -> ten minutes -> it signs the server's certificate
  *
- * so that whoever trusts the bundle of before or after trusts the server. Replicas share them in a Secret; what one of
- * them writes the others take over at their next look, and two that write at once agree on the first.
+ * so that a client with the previous or the new bundle trusts the server. Replicas share them in a Secret; what one of
+ * them writes the others use after their next check, and of two concurrent writes the first wins.
  */
 export class CertificateRotation {
   readonly #options: CertificateRotationOptions
@@ -78,7 +80,7 @@ export class CertificateRotation {
     this.#options = options
   }
 
-  /** The certificates to use now, made or renewed when it is time. Rejects when the Secret cannot be read or written. */
+  /** The certificates to use now, created or renewed when due. Rejects when the Secret cannot be read or written. */
   async ensure(signal?: AbortSignal): Promise<WebhookCertificates> {
     const call = signal ? { signal } : {}
     for (;;) {
@@ -93,19 +95,19 @@ export class CertificateRotation {
     }
   }
 
-  /** `present` when nothing is to be done. */
+  /** `present` when there is nothing to do. */
   #renew(present: Material | undefined): Material {
     const { maker, clock, hosts, log, name } = this.#options
     const now = clock.now()
     const createCa = () => maker.createCa(name, { notBefore: now - skew, notAfter: now + caValidity })
     const ca = present && maker.read(present.ca)
     if (!present || !ca || ca.notAfter <= now) {
-      log.info('made a CA for webhooks', { name })
+      log.info('created a CA for webhooks', { name })
       const made = createCa()
       return { ca: made, server: this.#sign(made) }
     }
     if (isDue(ca, now)) {
-      log.info('made the next CA for webhooks', { name })
+      log.info('created the next CA for webhooks', { name })
       return { ca: createCa(), server: present.server, retired: present.ca.certificate }
     }
     const server = maker.read(present.server)
@@ -113,9 +115,9 @@ export class CertificateRotation {
       server !== undefined && server.notAfter > now && hosts.every(host => server.hosts.includes(host))
     const isOfCa = maker.isSignedBy(present.server.certificate, present.ca.certificate)
     const isCaKnown = !present.retired || now - (ca.notBefore + skew) >= settleTime
-    // Before the next CA is known everywhere, a certificate of the last one is better, as long as it can be used at all.
+    // Until the next CA is trusted everywhere, the current one signs, as long as it is valid.
     if (isUsable && (!isCaKnown || (isOfCa && !isDue(server, now)))) return present
-    log.info('made a certificate for webhooks', { name, hosts })
+    log.info('created a certificate for webhooks', { name, hosts })
     return { ...present, server: this.#sign(present.ca) }
   }
 
@@ -134,14 +136,14 @@ export class CertificateRotation {
     return secret && { secret, material: this.#known(materialOf(secret)) }
   }
 
-  /** The same object for the same content, so that identity says whether something changed. */
+  /** The same object for the same content, so that identity shows whether something changed. */
   #known(material: Material | undefined): Material | undefined {
     const known = this.#material
     const isSame = known && material && JSON.stringify(known) === JSON.stringify(material)
     return isSame ? known : material
   }
 
-  /** False when somebody else was faster. */
+  /** False when another replica wrote first. */
   async #write(material: Material, existing: Secret | undefined, call: CallOptions): Promise<boolean> {
     const { client, key } = this.#options.secret!
     const data = dataOf(material)

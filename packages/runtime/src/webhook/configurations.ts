@@ -24,10 +24,11 @@ export function hostsOf(address: WebhookAddress): string[] {
   return [`${name}.${namespace}.svc`, `${name}.${namespace}.svc.cluster.local`]
 }
 
+/** The webhooks, and how API servers reach them. */
 export interface ConfigurationInput {
   readonly definitions: readonly WebhookDefinition[]
   readonly address: WebhookAddress
-  /** PEM in base64. @default the API server trusts whom it trusts anyway */
+  /** PEM in base64. @default the API server's own trust roots */
   readonly caBundle?: string
 }
 
@@ -50,7 +51,7 @@ export function validatingWebhooks({ definitions, ...where }: ConfigurationInput
   })
 }
 
-/** `spec.conversion` of the CustomResourceDefinitions that have conversions, by the definition's name. */
+/** `spec.conversion` of the CustomResourceDefinitions that have conversions, by the CRD's name. */
 export function conversionsOf({
   definitions,
   ...where

@@ -10,9 +10,9 @@ import {
   validatingWebhooks,
 } from './configurations.ts'
 import {
-  type Definition,
+  type CrdObject,
+  crdKind,
   type DefinitionConversion,
-  definitionKind,
   fieldManager,
   mutatingKind,
   validatingKind,
@@ -30,50 +30,50 @@ import {
   standbyOf,
 } from './replica.ts'
 
-/** Objects that carry it get their caBundle from cert-manager, and keep it. */
+/** cert-manager injects the caBundle of objects with one of these; it is left alone. */
 const certManagerAnnotations = [
   'cert-manager.io/inject-ca-from',
   'cert-manager.io/inject-ca-from-secret',
   'cert-manager.io/inject-apiserver-ca',
 ]
 
-/** What configurations are labelled with that we made. */
+/** The label of configurations that this program created. */
 const ours = { 'app.kubernetes.io/managed-by': 'coxswain' } as const
 
 export interface InjectorOptions {
   readonly client: Client
   readonly log: Logger
-  /** Of the webhook configurations. */
+  /** The name of the webhook configurations. */
   readonly name: string
   /**
-   * Whether configurations are made where there are none, and then kept as the operator says. Of those that somebody else
-   * applied only the caBundle is ours.
+   * Whether missing configurations are created, and then kept as the operator defines them. In those that another
+   * manager applied, only the caBundle is written.
    */
   readonly install: boolean
-  /** Whether another replica still serves. @default it does not */
+  /** Whether another replica still serves. @default false */
   readonly answers?: (replica: Replica, signal: AbortSignal) => Promise<boolean>
 }
 
 export interface InjectOptions {
-  /** Takes over what leads to another replica that serves; otherwise this one stands by. */
+  /** Takes over from another replica that serves; otherwise this one is the standby. */
   readonly takeOver: boolean
   readonly signal: AbortSignal
 }
 
-/** What is written of a conversion together with its definition. */
+/** The conversion that is written together with its CRD. */
 export interface InstalledConversion {
   readonly conversion: CustomResourceConversion
-  /** Added to those of the definition. */
+  /** Added to those of the CRD. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
-/** Whether an object is to lead to this replica, and who is next. */
+/** Whether an object points to this replica, and which one is next. */
 interface Claim {
   readonly isMine: boolean
   readonly standby: Replica | undefined
 }
 
-/** Tells API servers of the webhooks, and whom to trust. */
+/** Writes webhook configurations and conversions, with their CA bundles. */
 export class WebhookInjector {
   readonly #options: InjectorOptions
 
@@ -82,8 +82,8 @@ export class WebhookInjector {
   }
 
   /**
-   * Brings configurations and definitions up to date; writes only what differs. Gives the names of the definitions that
-   * are not there yet.
+   * Updates configurations and CRDs; writes only what differs. Returns the names of the CRDs that
+   * do not exist yet.
    */
   async apply(input: ConfigurationInput, options: InjectOptions): Promise<string[]> {
     await this.#applyConfiguration(mutatingKind, mutatingWebhooks(input), input, options)
@@ -95,10 +95,10 @@ export class WebhookInjector {
     return missing
   }
 
-  /** The conversion of a definition that is about to be written, for the fields that are ours. */
+  /** The conversion of a CRD that is about to be written, and its annotations. */
   async conversionFor(
     name: string,
-    existing: Definition | undefined,
+    existing: CrdObject | undefined,
     input: ConfigurationInput,
     signal: AbortSignal,
   ): Promise<InstalledConversion> {
@@ -115,15 +115,15 @@ export class WebhookInjector {
   }
 
   /**
-   * Takes away the configurations that lead to this replica: nobody is to wait for a server that is gone. Where another
-   * replica still serves, they and the conversions lead to that one instead.
+   * Removes the configurations that point to this replica, so that no request waits for a stopped server. Where another
+   * replica still serves, they and the conversions point to that one instead.
    */
   async remove(input: ConfigurationInput, signal: AbortSignal): Promise<void> {
     const { client, name, install } = this.#options
     for (const kind of [mutatingKind, validatingKind]) {
       await this.#untilWritten(kind, name, async () => {
         const existing = await client.get(kind, { name }, { signal })
-        if (!existing || !isOurs(existing) || !this.#isLedTo(existing.webhooks ?? [], input)) return
+        if (!existing || !isOurs(existing) || !this.#pointsHere(existing.webhooks ?? [], input)) return
         const next = await this.#next(existing, input, signal)
         const { resourceVersion } = existing.metadata
         if (!next)
@@ -138,10 +138,10 @@ export class WebhookInjector {
     }
     if (!install) return
     for (const definition of conversionsOf(input).keys()) {
-      await this.#untilWritten(definitionKind, definition, async () => {
-        const existing = await client.get(definitionKind, { name: definition }, { signal })
+      await this.#untilWritten(crdKind, definition, async () => {
+        const existing = await client.get(crdKind, { name: definition }, { signal })
         const clientConfig = existing?.spec?.conversion?.webhook?.clientConfig
-        if (!existing || !clientConfig || !this.#isLedTo([{ clientConfig }], input)) return
+        if (!existing || !clientConfig || !this.#pointsHere([{ clientConfig }], input)) return
         const next = await this.#next(existing, input, signal)
         if (next)
           await this.#patchConversion(
@@ -191,8 +191,8 @@ export class WebhookInjector {
     const { signal } = options
     const conversion = conversionsOf(input).get(name) as DefinitionConversion
     let found = false
-    await this.#untilWritten(definitionKind, name, async () => {
-      const existing = await client.get(definitionKind, { name }, { signal })
+    await this.#untilWritten(crdKind, name, async () => {
+      const existing = await client.get(crdKind, { name }, { signal })
       found = existing !== undefined
       if (!existing) return
       const present = existing.spec?.conversion
@@ -213,21 +213,21 @@ export class WebhookInjector {
   }
 
   async #patchConversion(
-    { metadata: { name, resourceVersion } }: Definition,
+    { metadata: { name, resourceVersion } }: CrdObject,
     conversion: DefinitionConversion,
     standby: Replica | undefined,
     signal: AbortSignal,
   ): Promise<void> {
     const annotations = { [standbyAnnotation]: standby ? JSON.stringify(standby) : null }
-    // A merge patch joins members: those of the address that was there before have to be taken out by name.
+    // A merge patch merges members: those of the previous address have to be removed by name.
     const { url = null, service = null, caBundle = null } = conversion.webhook?.clientConfig ?? {}
     const webhook = conversion.webhook && { ...conversion.webhook, clientConfig: { url, service, caBundle } }
     const spec = { conversion: { ...conversion, ...(webhook && { webhook }) } }
     const patch = { metadata: { resourceVersion, annotations }, spec }
-    await this.#options.client.patch(definitionKind, { name }, patch, { type: 'merge', fieldManager, signal })
+    await this.#options.client.patch(crdKind, { name }, patch, { type: 'merge', fieldManager, signal })
   }
 
-  /** Where an object leads to another replica, that one is asked whether it still serves. */
+  /** Where an object points to another replica, checks whether that one still serves. */
   async #claim(
     holder: Annotated,
     present: readonly WebhookClientConfig[],
@@ -244,7 +244,7 @@ export class WebhookInjector {
     return { isMine: false, standby: isTaken ? next : me }
   }
 
-  #isLedTo(
+  #pointsHere(
     webhooks: readonly { clientConfig: WebhookClientConfig }[],
     { address, caBundle }: ConfigurationInput,
   ): boolean {
@@ -267,7 +267,7 @@ export class WebhookInjector {
     return (await this.#options.answers?.(replica, signal)) ?? false
   }
 
-  /** Others write too: whoever loses looks again. */
+  /** Retries writes that race with other replicas. */
   async #untilWritten(kind: Kind, name: string, write: () => Promise<void>): Promise<void> {
     for (let tries = 0; ; tries++) {
       try {
@@ -276,13 +276,13 @@ export class WebhookInjector {
       } catch (error) {
         const isRace = isConflict(error) || isAlreadyExists(error) || isNotFound(error)
         if (!isRace || tries === 4) throw error
-        this.#options.log.debug('somebody else wrote it, looking again', { kind: kind.kind, name })
+        this.#options.log.debug('another client wrote it, retrying', { kind: kind.kind, name })
       }
     }
   }
 }
 
-/** With the annotation that names the replica that is next, or without it. */
+/** Sets or removes the annotation that names the next replica. */
 function withStandby(
   metadata: WebhookConfiguration['metadata'],
   standby: Replica | undefined,
@@ -292,7 +292,7 @@ function withStandby(
   return { ...metadata, ...((metadata.annotations || standby) && { annotations }) }
 }
 
-/** Our webhooks in place of those there are, with cert-manager's caBundles where they are its business. */
+/** Replaces the existing webhooks with ours, keeping caBundles that cert-manager manages. */
 function takeOver(existing: WebhookConfiguration, webhooks: readonly WebhookEntry[]): WebhookEntry[] {
   return webhooks.map(webhook => {
     const before = existing.webhooks?.find(({ name }) => name === webhook.name)
@@ -300,7 +300,7 @@ function takeOver(existing: WebhookConfiguration, webhooks: readonly WebhookEntr
   })
 }
 
-/** The webhooks there are, with our caBundle where they lead to us. */
+/** The existing webhooks, with our caBundle where they point to us. */
 function inject(existing: WebhookConfiguration, webhooks: readonly WebhookEntry[]): WebhookEntry[] {
   const paths = new Map(webhooks.map(({ clientConfig }) => [pathOf(clientConfig), clientConfig]))
   return (existing.webhooks ?? []).map(webhook => {
@@ -322,7 +322,7 @@ function keepTrust(
   return present?.caBundle === undefined ? rest : { ...rest, caBundle: present.caBundle }
 }
 
-/** The conversion there is, if it is one by webhook, with our caBundle. */
+/** The existing conversion, if it is a webhook, with our caBundle. */
 function withTrust(
   present: DefinitionConversion | undefined,
   caBundle: string | undefined,

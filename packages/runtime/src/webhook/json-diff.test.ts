@@ -8,7 +8,7 @@ import { createJsonPatch } from './json-diff.ts'
 const json = fc.jsonValue({ maxDepth: 4 })
 
 describe('the JSON patch between two values', () => {
-  it('makes the second of the first, and leaves both alone', () => {
+  it('turns the first into the second, and changes neither', () => {
     const property = fc.property(json, json, (first, second) => {
       const [before, after] = [{ value: first }, { value: second }]
       const [a, b] = [deepClone(before), deepClone(after)]
@@ -18,7 +18,7 @@ describe('the JSON patch between two values', () => {
     fc.assert(property, { numRuns: 2_000, seed: 1 })
   })
 
-  it('makes the second of the first when both have much in common', () => {
+  it('turns the first into the second when both have much in common', () => {
     const edits = fc.array(fc.tuple(fc.nat(5), fc.nat(2), json), { maxLength: 4 })
     const property = fc.property(fc.array(json, { maxLength: 6 }), edits, (before, changes) => {
       const after = deepClone(before)
@@ -34,7 +34,7 @@ describe('the JSON patch between two values', () => {
     assert.deepEqual(createJsonPatch({ a: 1, b: [{ c: null }] }, { b: [{ c: null }], a: 1 }), [])
   })
 
-  it('says no more than what has changed', () => {
+  it('contains only what has changed', () => {
     const before = { spec: { containers: [{ name: 'a' }, { name: 'b' }] }, metadata: { labels: { x: '1' } } }
     const after = {
       spec: { containers: [{ name: 'a' }, { name: 'new' }, { name: 'b' }], volumes: [] },
@@ -51,7 +51,7 @@ describe('the JSON patch between two values', () => {
     ])
   })
 
-  it('escapes keys, and takes undefined for absent', () => {
+  it('escapes keys, and treats undefined as absent', () => {
     assert.deepEqual(createJsonPatch({ 'a/b~c': 1, d: 2 }, { 'a/b~c': 2, d: undefined, e: undefined }), [
       { op: 'remove', path: '/d' },
       { op: 'replace', path: '/a~1b~0c', value: 2 },

@@ -2,8 +2,8 @@ import { deepEqual } from '@coxswain/apimachinery/json'
 import type { JsonPatchOperation } from '@coxswain/apimachinery/patch'
 
 /**
- * The JSON patch (RFC 6902) that makes `modified` of `original`. A member that is undefined counts as absent. Lists are
- * compared from both ends: what was put in, taken out or changed in the middle is told as that.
+ * The JSON patch (RFC 6902) that turns `original` into `modified`. A member that is undefined counts as absent. Lists are
+ * compared from both ends: insertions, removals and changes in the middle become just those operations.
  */
 export function createJsonPatch(original: unknown, modified: unknown): JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = []
@@ -56,13 +56,13 @@ function compareLists(
   const afterEnd = after.length - end
   const common = Math.min(beforeEnd, afterEnd)
   for (let i = start; i < common; i++) compare(before[i], after[i], `${path}/${i}`, operations)
-  // From the back, so that the places of what is still to go stay the same.
+  // From the end, so that the remaining indexes stay valid.
   for (let i = beforeEnd - 1; i >= common; i--) operations.push({ op: 'remove', path: `${path}/${i}` })
   for (let i = common; i < afterEnd; i++)
     operations.push({ op: 'add', path: `${path}/${i}`, value: after[i] })
 }
 
-/** Equal for a reader of the JSON. */
+/** Equal as JSON. */
 function isSame(before: unknown, after: unknown): boolean {
   const operations: JsonPatchOperation[] = []
   compare(before, after, '', operations)

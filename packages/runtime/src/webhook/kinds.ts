@@ -2,7 +2,7 @@ import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import type { Schema } from '@coxswain/apimachinery/schema'
 
-/** The built-in kinds that webhooks concern, so that importing the runtime loads no table of built-in kinds. */
+/** The built-in kinds that webhooks use, so that importing the runtime does not load all built-in kinds. */
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }
 
@@ -13,7 +13,7 @@ export interface WebhookClientConfig {
   caBundle?: string
 }
 
-/** One webhook of a configuration, as far as we look. */
+/** One webhook of a configuration, with the fields that are used here. */
 export interface WebhookEntry {
   name: string
   clientConfig: WebhookClientConfig
@@ -68,7 +68,7 @@ export const secretKind: Kind<Secret, SecretInput, SecretInput> = {
   schema: () => anything,
 }
 
-/** The field manager of what is written about definitions and webhooks. */
+/** The field manager of CRDs and webhook configurations. */
 export const fieldManager = 'coxswain'
 
 export interface DefinitionConversion {
@@ -76,8 +76,8 @@ export interface DefinitionConversion {
   webhook?: { clientConfig?: WebhookClientConfig; conversionReviewVersions?: string[] }
 }
 
-/** A CustomResourceDefinition, as far as we look. */
-export interface Definition extends ApiObject {
+/** A CustomResourceDefinition, with the fields that are used here. */
+export interface CrdObject extends ApiObject {
   spec?: { conversion?: DefinitionConversion; scope?: string; names?: { kind?: string } }
   status?: {
     storedVersions?: string[]
@@ -85,7 +85,7 @@ export interface Definition extends ApiObject {
   }
 }
 
-export const definitionKind: Kind<Definition, unknown, unknown> = {
+export const crdKind: Kind<CrdObject, unknown, unknown> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   kind: 'CustomResourceDefinition',

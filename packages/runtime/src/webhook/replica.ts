@@ -3,12 +3,12 @@ import type { WebhookClientConfig } from './kinds.ts'
 
 /**
  * Where webhooks of an operator are served: the `clientConfig` of a webhook without its path. Processes that are reached by
- * URL each have an address of their own, and the configurations lead to one of them: the one that started last. The
- * annotation names the one that is next.
+ * URL each have their own address, and the configurations point to one of them: the one that started last. The
+ * annotation names the next one.
  */
 export type Replica = Readonly<WebhookClientConfig>
 
-/** Which replica takes over when the one that the object leads to stops: a `Replica` as JSON. */
+/** The replica that takes over when the current one stops: a `Replica` as JSON. */
 export const standbyAnnotation = 'webhooks.coxswain.dev/standby'
 
 type Annotated = { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }
@@ -21,7 +21,7 @@ export function replicaAt(address: WebhookAddress, caBundle: string | undefined)
   return { service: { namespace, name, port }, ...trust }
 }
 
-/** The replica that a webhook leads to. */
+/** The replica that a webhook points to. */
 export function replicaOf({ url, service, caBundle }: WebhookClientConfig): Replica | undefined {
   const trust = caBundle === undefined ? {} : { caBundle }
   if (service) {
@@ -32,13 +32,13 @@ export function replicaOf({ url, service, caBundle }: WebhookClientConfig): Repl
   return parsed ? { url: parsed.origin, ...trust } : undefined
 }
 
-/** Whether two are one and the same, whatever certificates they have. */
+/** Whether two are the same, whatever their certificates. */
 export function isSameReplica(a: Replica | undefined, b: Replica | undefined): boolean {
   const idOf = ({ url, service }: Replica) => url ?? `${service?.namespace}/${service?.name}`
   return a !== undefined && b !== undefined && idOf(a) === idOf(b)
 }
 
-/** The one that is next; undefined when there is none, or when the annotation cannot be read. */
+/** The next replica; undefined when there is none, or when the annotation cannot be parsed. */
 export function standbyOf({ metadata }: Annotated): Replica | undefined {
   const text = metadata.annotations?.[standbyAnnotation]
   if (text === undefined) return undefined

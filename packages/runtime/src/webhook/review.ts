@@ -5,7 +5,7 @@ import { encodeText } from '@coxswain/kit'
 import { getHeader, parseMediaType, type WireRequest, type WireResponse } from '@coxswain/wire'
 import type { AdmissionOperation, AdmissionUser } from './admission.ts'
 
-/** What is read of a body at most, as controller-runtime has it: an object of the largest size, twice, and the rest. */
+/** The largest body, controller-runtime's limit: an object of the largest size, twice, and some overhead. */
 const maxReviewBytes = 7 * 1024 * 1024
 
 /** `request` of an AdmissionReview. */
@@ -52,7 +52,7 @@ export interface ConversionResponse {
   readonly result: Status
 }
 
-/** A request that is no review, and how it is answered. */
+/** A request that is not a review, and its answer. */
 export interface NotAReview {
   readonly code: number
   readonly message: string
@@ -60,13 +60,13 @@ export interface NotAReview {
 
 type Members = Readonly<Record<string, unknown>>
 
-/** The `request` of a review of this kind. */
+/** Parses the `request` of a review of this kind. */
 export function readReview<T>(
   request: WireRequest,
   expected: { readonly apiVersion: string; readonly kind: string },
 ): { readonly ok: true; readonly request: T } | ({ readonly ok: false } & NotAReview) {
   const fail = (code: number, message: string) => ({ ok: false, code, message }) as const
-  if (request.method !== 'POST') return fail(405, 'a review is sent with POST')
+  if (request.method !== 'POST') return fail(405, 'method not allowed, expected POST')
   if (request.bodyTooLarge || (request.body?.length ?? 0) > maxReviewBytes)
     return fail(413, `request entity is too large; limit is ${maxReviewBytes} bytes`)
   const contentType = getHeader(request.headers, 'content-type') ?? ''
@@ -79,11 +79,11 @@ export function readReview<T>(
   } catch (error) {
     return fail(400, (error as Error).message)
   }
-  if (!isMembers(review) || review.kind !== expected.kind) return fail(400, `this is no ${expected.kind}`)
+  if (!isMembers(review) || review.kind !== expected.kind) return fail(400, `expected kind ${expected.kind}`)
   if (review.apiVersion !== expected.apiVersion)
     return fail(
       400,
-      `${expected.kind} of ${String(review.apiVersion)} is not known, ${expected.apiVersion} is`,
+      `unsupported apiVersion ${String(review.apiVersion)} of ${expected.kind}, expected ${expected.apiVersion}`,
     )
   if (!isMembers(review.request) || typeof review.request.uid !== 'string')
     return fail(400, `the ${expected.kind} has no request with a uid`)

@@ -3,12 +3,12 @@ import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
 import { RuntimeError } from '../errors.ts'
 import type { AdmissionOptions, Defaulter, Validator } from './admission.ts'
 
-/** What a conversion gives: the fields of the other version. Metadata comes along; labels and annotations may be changed. */
+/** The result of a conversion: the fields of the other version. Metadata is copied; labels and annotations may be changed. */
 export type Converted<T extends ApiObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & {
   metadata?: Pick<ObjectMeta, 'labels' | 'annotations'>
 }
 
-/** Both ways between a version and another. What the other version cannot say must survive the way there and back. */
+/** Conversions in both directions between two versions. Fields that the other version lacks must survive a round trip. */
 export interface Conversions<T extends ApiObject, O extends ApiObject> {
   /** Into the other version. */
   readonly to: (object: T) => Converted<O>
@@ -18,7 +18,7 @@ export interface Conversions<T extends ApiObject, O extends ApiObject> {
 
 type AnyConversion = (object: ApiObject) => Converted<ApiObject>
 
-/** One step from a version to another. */
+/** One conversion from a version to another. */
 export interface ConversionStep {
   readonly from: string
   readonly to: string
@@ -35,11 +35,11 @@ export interface WebhookDefinition {
 
 /** Describes the webhooks of one version of a kind. */
 export interface WebhookBuilder<K extends Kind> {
-  /** A mutating webhook: fills in what an object leaves out. */
+  /** A mutating webhook that sets defaults. */
   default(defaulter: Defaulter<KindOf<K>>, options?: AdmissionOptions): WebhookBuilder<K>
-  /** A validating webhook: says what may not be. */
+  /** A validating webhook. */
   validate(validator: Validator<KindOf<K>>, options?: AdmissionOptions): WebhookBuilder<K>
-  /** Converts to and from another version of the same kind. Versions that are not named together go by way of this one. */
+  /** Converts to and from another version of the same kind. Other versions are converted through this one. */
   convert<O extends Kind>(other: O, conversions: Conversions<KindOf<K>, KindOf<O>>): WebhookBuilder<K>
 }
 
@@ -48,7 +48,7 @@ export type DraftWebhook = { -readonly [N in keyof WebhookDefinition]: WebhookDe
 
 export function createWebhookBuilder<K extends Kind>(kind: K, draft: DraftWebhook): WebhookBuilder<K> {
   const once = (what: 'defaulter' | 'validator', word: string): void => {
-    if (draft[what]) throw new RuntimeError('BadDefinition', `webhook ${kind.kind} says ${word}(...) twice`)
+    if (draft[what]) throw new RuntimeError('BadDefinition', `webhook ${kind.kind} calls ${word}(...) twice`)
   }
   const builder: WebhookBuilder<K> = {
     default(defaulter, options = {}) {

@@ -99,7 +99,7 @@ describe('a defaulting webhook', () => {
     ])
   })
 
-  it('has no patch when nothing was changed, or when nothing comes in', async () => {
+  it('has no patch when nothing was changed, or for a deletion', async () => {
     const { handler } = launch(operator => {
       operator.webhook(widgetKind).default(() => {})
     })
@@ -114,7 +114,7 @@ describe('a defaulting webhook', () => {
 })
 
 describe('a validating webhook', () => {
-  it('is told what is to happen, by whom, and whether it counts', async () => {
+  it('gets the operation, the user, and whether it is a dry run', async () => {
     let seen: Partial<AdmissionContext> = {}
     let operations = ''
     const { handler } = launch(operator => {
@@ -185,7 +185,7 @@ describe('a validating webhook', () => {
     assert.deepEqual(auditAnnotations, { checked: 'yes' })
   })
 
-  it('contains what it throws, says nothing of it to the client, and goes on', async () => {
+  it('contains errors, hides them from the client, and continues', async () => {
     let broken = true
     const { handler, metrics, logs } = launch(operator => {
       operator.webhook(widgetKind).validate(() => {
@@ -202,7 +202,7 @@ describe('a validating webhook', () => {
   })
 })
 
-describe('what is no review', () => {
+describe('a malformed review', () => {
   const { handler, metrics } = launch(operator => {
     operator.webhook(widgetKind).validate(() => {})
   })
@@ -223,7 +223,7 @@ describe('what is no review', () => {
     })
   }
 
-  it('is answered with 404, 405 and 413 for other places, methods and sizes', async () => {
+  it('is answered with 404, 405 and 413 for other paths, methods and sizes', async () => {
     const signal = new AbortController().signal
     const request = { method: 'POST', path, query: '', headers: {}, signal }
     assert.equal((await handler({ ...request, path: '/convert' })).status, 404)
@@ -288,7 +288,7 @@ describe('conversion', () => {
     spec: { width: 2, height: 3 },
   }
 
-  it('gives every object in the version that is asked for, with its metadata', async () => {
+  it('returns every object in the desired version, with its metadata', async () => {
     const { convertedObjects, result } = await convert('example.com/v1', old, widget)
     assert.equal(result.status, 'Success')
     assert.deepEqual(convertedObjects, [
@@ -302,13 +302,13 @@ describe('conversion', () => {
     ])
   })
 
-  it('loses nothing on the way there and back', async () => {
+  it('loses nothing in a round trip', async () => {
     const there = await convert('example.com/v1', old)
     const back = await convert('example.com/v1beta1', there.convertedObjects[0])
     assert.deepEqual(back.convertedObjects[0].spec, old.spec)
   })
 
-  it('goes by way of the version in the middle', async () => {
+  it('chains conversions through the version in the middle', async () => {
     const { convertedObjects } = await convert('example.com/v1alpha1', old)
     assert.equal(convertedObjects[0].apiVersion, 'example.com/v1alpha1')
     assert.deepEqual(convertedObjects[0].spec, { width: 6, height: 1 })
@@ -322,7 +322,7 @@ describe('conversion', () => {
     assert.match(metrics.text(), /^controller_runtime_conversion_webhook_panics_total 1$/m)
   })
 
-  it('fails for kinds, versions and groups that it does not know', async () => {
+  it('fails for unknown kinds, versions and groups', async () => {
     const failures = [
       await convert('example.com/v9', widget),
       await convert('other.com/v1', widget),
@@ -334,7 +334,7 @@ describe('conversion', () => {
 })
 
 describe('definitions', () => {
-  it('refuses webhooks that contradict themselves', () => {
+  it('rejects inconsistent webhooks', () => {
     const twice = (setup: (operator: OperatorBuilder) => void) => () => launch(setup)
     const code = { code: 'BadDefinition' }
     assert.throws(

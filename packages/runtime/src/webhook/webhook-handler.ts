@@ -19,14 +19,15 @@ import { createWebhookMetrics } from './webhook-metrics.ts'
 const admissionReview = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const
 const conversionReview = { apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview' } as const
 
-/** Where all conversions are asked for. */
+/** The path of all conversions. */
 export const conversionPath = '/convert'
 
-/** Where a webhook is asked: `/mutate-apps-v1-deployment`, `/validate--v1-pod`. */
+/** The path of a webhook: `/mutate-apps-v1-deployment`, `/validate--v1-pod`. */
 export function admissionPath(verb: 'mutate' | 'validate', { group, version, kind }: Kind): string {
   return `/${verb}-${group.replaceAll('.', '-')}-${version}-${kind.toLowerCase()}`
 }
 
+/** Options of {@link createWebhookHandler}. */
 export interface WebhookHandlerOptions {
   readonly definitions: readonly WebhookDefinition[]
   readonly env: Env
@@ -44,8 +45,8 @@ export interface Review {
 type Route = (request: WireRequest, span: Span | undefined) => Promise<WireResponse>
 
 /**
- * The webhook server of an operator: reviews in, reviews out, at controller-runtime's paths. It never rejects, and a
- * webhook that throws is contained: its request is refused with a 500 in the review.
+ * The webhook server of an operator: it answers reviews at controller-runtime's paths. It never rejects, and a
+ * webhook that throws is contained: its request is denied with a 500 in the review.
  */
 export function createWebhookHandler(options: WebhookHandlerOptions): Handler {
   const { env } = options
@@ -92,7 +93,7 @@ export function createWebhookHandler(options: WebhookHandlerOptions): Handler {
   const metrics = createWebhookMetrics(options.metrics, [...routes.keys()])
   return async request => {
     const route = routes.get(request.path)
-    if (!route) return plainAnswer(404, 'there is no webhook here')
+    if (!route) return plainAnswer(404, 'webhook not found')
     const start = env.clock.monotonic()
     const finished = metrics.started(request.path)
     const span = env.tracer && startSpan(env.tracer, request)

@@ -5,7 +5,7 @@ import type { Handler } from '@coxswain/wire'
 import { defineOperator } from '../operator.ts'
 import { Simulation, widgetKind } from '../test-support/simulation.ts'
 import type { CertificateMaker, Validity, WebhookKeyPair } from './certificates.ts'
-import type { Definition, WebhookConfiguration } from './kinds.ts'
+import type { CrdObject, WebhookConfiguration } from './kinds.ts'
 import type { WebhookListener, WebhookOptions } from './webhook-host.ts'
 
 const operator = defineOperator('widgets', builder => {
@@ -24,7 +24,7 @@ const configurationPath = (kind: string) =>
 const definitionPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/widgets.example.com'
 const service = { namespace: 'default', name: 'hooks' }
 
-/** Certificates that live for 90 minutes, and CAs for 365; the text of one says when it was made, in minutes. */
+/** Certificates that are valid for 90 minutes, and CAs for 365; the text says when one was created, in minutes. */
 function createToyMaker(start: number): CertificateMaker {
   const pair = (kind: string, notBefore: number, minutes: number): WebhookKeyPair => ({
     certificate: `${kind} ${Math.floor((notBefore - start) / 60_000)} ${notBefore} ${notBefore + minutes * 60_000}\n`,
@@ -84,7 +84,7 @@ function launch(options: Partial<WebhookOptions> = {}) {
 }
 
 describe('the host of webhooks', () => {
-  it('tells the API server of them, and whom to trust', async () => {
+  it('writes their configurations, with the CA bundle', async () => {
     const world = launch()
     await using sim = world.sim
     world.putDefinition()
@@ -139,7 +139,7 @@ describe('the host of webhooks', () => {
     assert.equal((await manager.checkReady()).ok, true)
   })
 
-  it('writes nothing when nothing has changed, and undoes what others changed', async () => {
+  it('writes nothing when nothing has changed, and reverts changes of others', async () => {
     const world = launch({ secret: { namespace: 'default', name: 'hooks' } })
     await using sim = world.sim
     world.putDefinition()
@@ -158,7 +158,7 @@ describe('the host of webhooks', () => {
     assert.equal(world.configuration('validating')?.webhooks?.length, 1)
   })
 
-  it('serves with the next certificate and trusts the next CA when it is time', async () => {
+  it('renews the certificate and the CA in time', async () => {
     const world = launch()
     await using sim = world.sim
     world.putDefinition()
@@ -173,7 +173,7 @@ describe('the host of webhooks', () => {
     assert.match(world.bundleOf('mutating')!, /^ca 24[0-9]$/)
   })
 
-  it('leaves caBundle to cert-manager where its annotations say so', async () => {
+  it('leaves caBundle to cert-manager where its annotations are present', async () => {
     const world = launch()
     await using sim = world.sim
     const annotations = { 'cert-manager.io/inject-ca-from': 'default/hooks' }
@@ -189,14 +189,14 @@ describe('the host of webhooks', () => {
     const [webhook] = world.configuration('validating')!.webhooks!
     assert.equal(webhook!.clientConfig.caBundle, 'dGhlaXJz')
     assert.equal(webhook!.clientConfig.service?.name, 'hooks')
-    assert.equal(world.bundleOf('mutating'), 'ca 0', 'where there is no annotation it is ours')
+    assert.equal(world.bundleOf('mutating'), 'ca 0', 'without an annotation it is ours')
     const { spec } = sim.server.object<{ spec: { conversion: { webhook: { clientConfig: object } } } }>(
       definitionPath,
     )!
     assert.deepEqual(Object.keys(spec.conversion.webhook.clientConfig), ['service'])
   })
 
-  it('injects no more than caBundle into what somebody else applies, and makes nothing if told so', async () => {
+  it('injects only the caBundle into configurations of others, and creates none without install', async () => {
     const world = launch({ install: false, removeOnStop: true })
     await using sim = world.sim
     world.putDefinition()
@@ -218,12 +218,12 @@ describe('the host of webhooks', () => {
     assert.equal(world.configuration('mutating'), undefined)
     stop()
     await sim.world.run(stopped)
-    assert.ok(world.configuration('validating'), 'it is not ours to take away')
+    assert.ok(world.configuration('validating'), 'it is not ours to remove')
     const definition = sim.server.object<{ spec: { conversion: object } }>(definitionPath)!
     assert.deepEqual(definition.spec.conversion, { strategy: 'None' })
   })
 
-  it('waits for definitions that come later, and for a server that is away', async () => {
+  it('waits for CRDs that are created later, and for an unreachable server', async () => {
     const world = launch()
     await using sim = world.sim
     sim.server.intercept = () => newServiceUnavailable('not yet')
@@ -238,7 +238,7 @@ describe('the host of webhooks', () => {
     assert.equal((await manager.checkReady()).ok, true)
   })
 
-  it('takes the configurations away when it stops, if it was told to', async () => {
+  it('removes the configurations when it stops, with removeOnStop', async () => {
     const world = launch({ removeOnStop: true })
     await using sim = world.sim
     const { stop, stopped } = world.start()
@@ -250,7 +250,7 @@ describe('the host of webhooks', () => {
     })
     stop()
     await sim.world.run(stopped)
-    assert.equal(leftWhenClosed, 'nothing', 'it answers until nobody is sent to it')
+    assert.equal(leftWhenClosed, 'nothing', 'it serves until the configurations are removed')
     assert.equal(world.configuration('mutating'), undefined)
     assert.equal(world.configuration('validating'), undefined)
   })
@@ -306,7 +306,7 @@ describe('the host of webhooks', () => {
           return webhooks?.[0] && new URL(webhooks[0].clientConfig.url!).origin
         })
       const convertedBy = () => {
-        const definition = sim.server.object<Definition>(definitionPath)
+        const definition = sim.server.object<CrdObject>(definitionPath)
         return new URL(definition!.spec!.conversion!.webhook!.clientConfig!.url!).origin
       }
       sim.server.put(definitionPath, {
@@ -320,7 +320,7 @@ describe('the host of webhooks', () => {
     const a = 'https://127.0.0.1:1001'
     const b = 'https://127.0.0.1:1002'
 
-    it('leaves the configurations to the other when the first one stops', async () => {
+    it('leaves the configurations to the second one when the first one stops', async () => {
       const world = launchTwo()
       await using sim = world.sim
       const first = world.start(a)
@@ -333,7 +333,7 @@ describe('the host of webhooks', () => {
       assert.equal(world.convertedBy(), b)
     })
 
-    it('hands them back when the second one stops, at no time without any', async () => {
+    it('hands them back when the second one stops, without a gap', async () => {
       const world = launchTwo()
       await using sim = world.sim
       const first = world.start(a)
@@ -348,7 +348,7 @@ describe('the host of webhooks', () => {
       assert.ok(!sim.server.writes().some(write => write.startsWith('DELETE')))
       first.stop()
       await sim.world.run(first.stopped)
-      assert.deepEqual(world.leadTo(), [undefined, undefined], 'the last one takes them away')
+      assert.deepEqual(world.leadTo(), [undefined, undefined], 'the last one removes them')
     })
 
     it('does not fight over them, and takes over from one that was killed', async () => {
@@ -368,7 +368,7 @@ describe('the host of webhooks', () => {
     })
   })
 
-  it('says so when nobody hosts the webhooks of an operator', async () => {
+  it('logs a warning when the host does not serve the webhooks of an operator', async () => {
     await using sim = new Simulation()
     sim.start(operator)
     await sim.world.settle()

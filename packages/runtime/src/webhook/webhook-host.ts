@@ -12,50 +12,50 @@ import type { Handler } from '@coxswain/wire'
 import { type CertificateMaker, CertificateRotation, type WebhookKeyPair } from './certificates.ts'
 import { type ConfigurationInput, conversionsOf, type WebhookAddress } from './configurations.ts'
 import { type InstalledConversion, WebhookInjector } from './injector.ts'
-import type { Definition } from './kinds.ts'
+import type { CrdObject } from './kinds.ts'
 import type { Replica } from './replica.ts'
 import type { WebhookDefinition } from './webhook-builder.ts'
 
-/** What a host does so that API servers reach the webhooks of an operator: sockets, or a call in the same process. */
+/** How API servers reach the webhooks of an operator: by sockets, or by a call in the same process. */
 export interface WebhookListener {
-  /** Names and addresses that certificates have to be for. */
+  /** The hosts of the certificates. */
   readonly hosts: readonly string[]
   /**
-   * Begins to answer requests and resolves with how to reach it; it ends when `signal` aborts. `keyPair` is there when
-   * certificates are made here.
+   * Starts to serve and resolves with the address; it stops when `signal` aborts. `keyPair` is set when
+   * certificates are created here.
    */
   listen(handler: Handler, signal: AbortSignal, keyPair?: WebhookKeyPair): Promise<WebhookAddress>
-  /** From now on new connections get this certificate. */
+  /** Uses this certificate for new connections. */
   setKeyPair?(keyPair: WebhookKeyPair): void
-  /** Whether another process of this operator serves there. @default nobody does */
+  /** Whether another process of this operator serves there. @default false */
   answers?(replica: Replica, signal: AbortSignal): Promise<boolean>
 }
 
 /** How the webhooks of an operator are hosted. */
 export interface WebhookOptions {
   readonly listener: WebhookListener
-  /** Makes certificates. @default none are made: they come from elsewhere, or are not needed */
+  /** Creates certificates. @default certificates come from elsewhere, or are not needed */
   readonly certificates?: CertificateMaker
   /** Where replicas share their certificates. @default in memory */
   readonly secret?: ObjectKey
   /** The name of the webhook configurations of a single operator. @default that of the operator */
   readonly name?: string
-  /** Whether configurations are made where there are none; of others only the caBundle is touched. @default true */
+  /** Whether missing configurations are created; in others only the caBundle is written. @default true */
   readonly install?: boolean
   /**
-   * Takes the configurations that lead here away when it stops, or hands them to another process that still serves: for a
+   * Removes the configurations that point here when it stops, or hands them to another process that still serves: for a
    * laptop that goes to sleep. @default false
    */
   readonly removeOnStop?: boolean
 }
 
-/** How often certificates and configurations are looked at. */
-const lookPeriod = 60_000
-/** How long the configurations may take to be taken away. */
+/** How often certificates and configurations are checked. */
+const checkPeriod = 60_000
+/** The timeout of the removal of the configurations. */
 const removeLimit = 3_000
 
 export interface HostedWebhooks {
-  /** By the names of their operators: each has webhook configurations of its own. */
+  /** By operator name: each has its own webhook configurations. */
   readonly definitions: ReadonlyMap<string, readonly WebhookDefinition[]>
   /** What certificates are named after. */
   readonly name: string
@@ -74,8 +74,8 @@ interface Share {
 }
 
 /**
- * Runs the webhooks of the operators of a manager: certificates, then the listener, then the configurations that lead to it; and looks
- * after all three until it has to stop.
+ * Runs the webhooks of the operators of a manager: certificates, then the listener, then the configurations that point to it; and maintains
+ * all three until it has to stop.
  */
 export class WebhookHost {
   readonly #options: WebhookOptions
@@ -85,14 +85,14 @@ export class WebhookHost {
   readonly #backoff: Backoff
   /** Set once it listens. */
   #address: WebhookAddress | undefined
-  /** Requests are answered until nobody is sent here any more. */
+  /** Aborts when the configurations no longer point here: requests are served until then. */
   readonly #serving = new AbortController()
   /** The certificate that new connections get. */
   #shown: string | undefined
-  /** What API servers were told last. */
-  #told: Where | undefined
+  /** The address and CA bundle that were last written. */
+  #written: Where | undefined
   #hasTakenOver = false
-  /** Resolves when API servers have been told of everything. */
+  /** Resolves when all configurations are written. */
   readonly #ready = Promise.withResolvers<void>()
   /** Resolves after the first try, however it ended. */
   readonly #tried = Promise.withResolvers<void>()
@@ -114,10 +114,10 @@ export class WebhookHost {
       }
     })
     this.#rotation = createRotation(options, this.#hosted)
-    this.#backoff = createBackoff({ ...env, initial: 500, cap: lookPeriod, resetAfter: 2 * lookPeriod })
+    this.#backoff = createBackoff({ ...env, initial: 500, cap: checkPeriod, resetAfter: 2 * checkPeriod })
   }
 
-  /** Whether API servers have been told of everything. */
+  /** Whether all configurations are written. */
   get isReady(): boolean {
     return this.#isReady
   }
@@ -127,23 +127,23 @@ export class WebhookHost {
     return this.#ready.promise
   }
 
-  /** Resolves when it has tried once to tell API servers of the webhooks, or has stopped. */
+  /** Resolves after the first attempt to write the configurations, or when it has stopped. */
   get tried(): Promise<void> {
     return this.#tried.promise
   }
 
-  /** Resolves when it has stopped. What goes wrong with the API server is tried again. */
+  /** Resolves when it has stopped. Failed requests are retried. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#hosted.env
     while (!signal.aborted) {
-      let wait = lookPeriod
+      let wait = checkPeriod
       try {
-        const isComplete = await this.#look(signal)
+        const isComplete = await this.#update(signal)
         if (!isComplete) wait = this.#backoff.next()
       } catch (error) {
         if (signal.aborted) break
         wait = this.#backoff.next()
-        if (!isReported(error)) log.warn('webhooks are not set up, will try again', { error })
+        if (!isReported(error)) log.warn('webhooks are not set up, will retry', { error })
       }
       this.#tried.resolve()
       await clock.sleep(wait, { signal }).catch(() => {})
@@ -153,10 +153,10 @@ export class WebhookHost {
     this.#serving.abort(signal.reason)
   }
 
-  /** The conversion of a definition that is about to be written; requests are answered before it resolves. */
+  /** The conversion of a CRD that is about to be written; requests are served before it resolves. */
   async conversionFor(
     name: string,
-    existing: Definition | undefined,
+    existing: CrdObject | undefined,
     signal: AbortSignal,
   ): Promise<InstalledConversion> {
     const where = await this.#listen(signal)
@@ -165,7 +165,7 @@ export class WebhookHost {
     return await injector.conversionFor(name, existing, input, signal)
   }
 
-  /** Certificates, then the listener: what API servers have to be told. */
+  /** Certificates, then the listener: the address and CA bundle to write. */
   async #listen(signal: AbortSignal): Promise<Where> {
     const { listener } = this.#options
     const { handler } = this.#hosted
@@ -181,30 +181,30 @@ export class WebhookHost {
     }
   }
 
-  /** Brings everything up to date; false when a definition is not there yet. */
-  async #look(signal: AbortSignal): Promise<boolean> {
+  /** Updates everything; false when a CRD does not exist yet. */
+  async #update(signal: AbortSignal): Promise<boolean> {
     const { log } = this.#hosted.env
     const where = await this.#listen(signal)
-    this.#told = where
+    this.#written = where
     const options = { takeOver: !this.#hasTakenOver, signal }
     const missing: string[] = []
     for (const { injector, definitions } of this.#shares)
       for (const name of await injector.apply({ ...where, definitions }, options)) missing.push(name)
     this.#hasTakenOver = true
-    if (missing.length > 0) log.debug('definitions are not there yet', { missing })
+    if (missing.length > 0) log.debug('CRDs do not exist yet', { missing })
     this.#isReady = missing.length === 0
     if (this.#isReady) this.#ready.resolve()
     return this.#isReady
   }
 
   async #remove(): Promise<void> {
-    if (!this.#told) return
+    if (!this.#written) return
     const { clock, log } = this.#hosted.env
     const limit = new AbortController()
-    const timer = clock.after(removeLimit, () => limit.abort(createAbortError('it takes too long')))
+    const timer = clock.after(removeLimit, () => limit.abort(createAbortError('the removal timed out')))
     try {
       for (const { injector, definitions } of this.#shares)
-        await injector.remove({ ...this.#told, definitions }, limit.signal)
+        await injector.remove({ ...this.#written, definitions }, limit.signal)
     } catch (error) {
       log.warn('webhook configurations were left behind', { error })
     } finally {

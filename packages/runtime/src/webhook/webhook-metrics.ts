@@ -4,7 +4,7 @@ import type { MetricsRegistry } from '../metrics/registry.ts'
 const latencyBuckets = Array.from({ length: 12 }, (_, exponent) => Number(`1e${exponent - 8}`))
 
 export interface WebhookMetrics {
-  /** A request has come; call what it returns with the status of its answer. */
+  /** Counts a request; call the returned function with the status of its answer. */
   started(path: string): (code: number, seconds: number) => void
   panicked(): void
   conversionPanicked(): void

@@ -1,4 +1,4 @@
-/** Mistakes somebody could make in a control loop. Each has to be found by the scenarios it names. */
+/** Planted mistakes in a controller. Each has to be found by the scenarios it names. */
 export interface Mistake {
   readonly name: string
   /** Below `packages/`. */

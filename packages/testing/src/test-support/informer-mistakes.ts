@@ -8,9 +8,9 @@ export interface Planted {
   readonly source?: (genuine: ListerWatcher<ApiObject>) => ListerWatcher<ApiObject>
 }
 
-/** Mistakes somebody could make. Each has to be found by the torture. */
+/** Planted mistakes. Each has to be found by the torture test. */
 export const mistakes: Readonly<Record<string, Planted>> = {
-  'watches on from a resourceVersion that is gone': {
+  'keeps watching from an expired resourceVersion': {
     parts: {
       transition: (state, outcome) =>
         outcome.type === 'failed' && outcome.failure === 'expired' && state.phase === 'watching'
@@ -54,7 +54,7 @@ export const mistakes: Readonly<Record<string, Planted>> = {
       },
     },
   },
-  'does not notice on a relist that objects are gone': {
+  'does not notice deletions on a relist': {
     parts: {
       applyDelta: (store, delta) =>
         delta.type === 'Replaced'

@@ -8,7 +8,7 @@ import type { Cluster } from '../cluster.ts'
 export interface Trouble {
   /** The process dies right after this one of its writes, and another starts two seconds later. */
   readonly crashAfter?: number
-  /** One of so many changes of what is there is refused as a conflict, by chance: no write meets one for ever. */
+  /** One in this many updates is rejected as a conflict, at random: no write conflicts forever. */
   readonly conflictEach?: number
   /** Milliseconds that each event of a watch is late. */
   readonly lag?: number
@@ -16,7 +16,7 @@ export interface Trouble {
   readonly loseAnswerOf?: number
 }
 
-/** Controllers in one process that dies after one of its writes: it has been done, and nobody was told. */
+/** Controllers in one process that dies after one of its writes: the write is stored, but not acknowledged. */
 export class Mortal {
   /** Requests that change something, of all its lives; events are not counted. */
   writes = 0

@@ -8,7 +8,7 @@ import { type Cluster, startCluster } from '../cluster.ts'
 export interface NodeStage {
   readonly cluster: Cluster
   readonly agent: Kubelet
-  /** Stops the agent; what it ran is gone. */
+  /** Stops the kubelet; its containers end. */
   readonly stop: () => Promise<void>
 }
 

@@ -20,7 +20,7 @@ export interface Scenario {
   /** What matters of the end, to be compared with `end`. */
   readonly look: (cluster: Cluster) => Promise<unknown>
   readonly end: unknown
-  /** They go on trying for ever, as they should. @default false */
+  /** They keep retrying, as they should. @default false */
   readonly keepsTrying?: boolean
 }
 
@@ -95,21 +95,21 @@ function someTroubles(writes: number, salt: number): readonly Trouble[] {
   return writes === 0 ? [both] : [both, { crashAfter: 1 + (salt % writes) }]
 }
 
-/** What happens to each write, with another seed each. */
-const fates: readonly ((write: number) => Trouble)[] = [
+/** The fault of each write, rotated by seed. */
+const writeFaults: readonly ((write: number) => Trouble)[] = [
   crashAfter => ({ crashAfter }),
   crashAfter => ({ crashAfter, lag: 300 }),
   loseAnswerOf => ({ loseAnswerOf }),
 ]
 
 function allTroubles(writes: number, nthSeed: number): readonly Trouble[] {
-  const fate = fates[nthSeed % fates.length]!
+  const faultOf = writeFaults[nthSeed % writeFaults.length]!
   return [
     { conflictEach: 3 },
     { lag: 300 },
     { lag: 1_000 },
     { conflictEach: 2, lag: 300 },
-    ...Array.from({ length: writes }, (_, index) => fate(index + 1)),
+    ...Array.from({ length: writes }, (_, index) => faultOf(index + 1)),
   ]
 }
 

@@ -16,7 +16,7 @@ export interface StageScenario {
   readonly kinds?: readonly Kind[]
   /** The OwnerRefInvalidNamespace events there have to be. @default none */
   readonly events?: RegExp
-  /** It goes on trying for ever, as it should. @default false */
+  /** It keeps retrying, as it should. @default false */
   readonly keepsTrying?: boolean
   /** More to look at in the end. */
   readonly check?: (stage: Stage) => Promise<void>

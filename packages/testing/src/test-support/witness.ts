@@ -5,7 +5,7 @@ import { type EventHandler, isOlder } from '@coxswain/informers'
 type Seen = DeepReadonly<ApiObject>
 
 /**
- * A handler that believes what it is told and checks that it can: no update of what it does not know, no second birth, no
+ * A handler that checks the consistency of events: no update of an unknown object, no second add, no
  * change of identity, no step back in time.
  */
 export class Witness implements EventHandler<ApiObject> {
@@ -21,7 +21,7 @@ export class Witness implements EventHandler<ApiObject> {
 
   onUpdate(old: Seen, object: Seen): void {
     const name = nameOf(object)
-    if (this.#objects.get(name) !== old) this.#complaints.push(`${name}: not what was told before`)
+    if (this.#objects.get(name) !== old) this.#complaints.push(`${name}: not the last known version`)
     if (old.metadata.uid !== object.metadata.uid) this.#complaints.push(`${name} became another object`)
     this.#keep(name, object)
   }

@@ -22,7 +22,7 @@ type Data = Readonly<Record<string, unknown>>
 
 const flag = '--admission-control-config-file'
 
-/** Throws a CommandError in kube-apiserver's words. */
+/** Throws a CommandError with kube-apiserver's message. */
 export async function createAdmissionSetup(flags: AdmissionFlags): Promise<AdmissionSetup> {
   const { enableAdmissionPlugins: enable = [], disableAdmissionPlugins: disable = [] } = flags
   const file = flags.admissionControlConfigFile
@@ -56,7 +56,7 @@ export async function createAdmissionSetup(flags: AdmissionFlags): Promise<Admis
   }
 }
 
-/** The settings of each plug-in, wherever the file has them. */
+/** The settings of each plug-in, inline or in a file of its own. */
 function readConfiguration(file: string): Map<string, Data> {
   const { kind, apiVersion, plugins } = readDocument(file)
   if (kind !== 'AdmissionConfiguration' || !String(apiVersion).startsWith('apiserver.config.k8s.io/'))

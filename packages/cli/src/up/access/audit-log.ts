@@ -24,10 +24,10 @@ type LogFlags = Pick<
 
 const megabyte = 1024 * 1024
 const day = 24 * 3_600_000
-/** How long lines are collected before they are written together. */
+/** How long lines are batched before they are written. */
 const writeDelay = 100
 
-/** Appends events to a file, one a line, and begins a new file when it is large. Secrets may be in it: for the owner only. */
+/** Appends events to a file, one a line, and rotates it by size. It may contain Secrets: only the owner can read it. */
 export function createAuditLog(flags: LogFlags, env: Env): AuditBackend {
   const format = flags.auditLogFormat === 'json' ? writeJson : formatLegacy
   if (flags.path === '-') {
@@ -68,7 +68,7 @@ function openLog({ path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage }: L
   let handle: number
   let size: number
   let made: readonly string[] = []
-  /** Nothing was written to it by anybody. */
+  /** The file did not exist before. */
   let isNew = false
   try {
     made = makeDirectories(dirname(file))
@@ -102,7 +102,7 @@ function openLog({ path, auditLogMaxsize, auditLogMaxbackup, auditLogMaxage }: L
       try {
         for (const directory of made.toReversed()) rmdirSync(directory)
       } catch {
-        // Something else is in it by now.
+        // The directory is not empty.
       }
     },
   }
@@ -123,7 +123,7 @@ function removeOld(file: string, now: number, keep: number, days: number): void 
   }
 }
 
-/** One line of words, as upstream's oldest format. */
+/** One line in upstream's legacy format. */
 function formatLegacy(event: AuditEvent): string {
   const of = (value: unknown, key: string) => (value as Record<string, unknown> | undefined)?.[key]
   const quote = (value: unknown) => JSON.stringify(value === undefined ? '' : String(value))

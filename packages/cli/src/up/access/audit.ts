@@ -19,12 +19,12 @@ import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 const sendTimeout = 30_000
 
-/** Undefined when nothing is to be written down. The backends are the caller's to dispose of. */
+/** Undefined when auditing is off. The caller disposes of the backends. */
 export async function createAuditing(flags: AuditFlags, env: Env): Promise<Auditing | undefined> {
   const { auditPolicyFile, auditLogPath, auditWebhookConfigFile } = flags
   if (auditLogPath === undefined && auditWebhookConfigFile === undefined) return undefined
   if (auditPolicyFile === undefined)
-    throw new CommandError('an audit log needs --audit-policy-file: without a policy nothing is written', {
+    throw new CommandError('an audit log needs --audit-policy-file: without a policy no events are written', {
       exitCode: 2,
     })
   const policy = readPolicy(auditPolicyFile)

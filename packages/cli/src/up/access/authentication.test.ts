@@ -34,7 +34,7 @@ function create(directory: string, ...args: string[]) {
 }
 
 describe('createAuthentication', () => {
-  it('makes a key on the first start, for its owner alone, and keeps it', async () => {
+  it('creates a key on the first start, readable by its owner only, and keeps it', async () => {
     using directory = scratch()
     const first = await create(directory.path)
     const file = join(directory.path, 'sa.key')
@@ -45,7 +45,7 @@ describe('createAuthentication', () => {
     assert.equal(readSigningKey(readFileSync(file, 'utf8')).keyId, keyId)
   })
 
-  it('verifies with every key that it is given, and with that of new tokens', async () => {
+  it('verifies with every given key, and with that of new tokens', async () => {
     using directory = scratch()
     const files = ['old.key', 'older.key', 'new.key'].map(name => directory.write(name, generateSigningKey()))
     const { options } = await create(
@@ -66,7 +66,7 @@ describe('createAuthentication', () => {
     assert.deepEqual(options.audiences, ['x', 'y'])
   })
 
-  it('has the presets of kube-apiserver, and reads booleans as Go does', () => {
+  it("has kube-apiserver's defaults, and parses booleans as Go does", () => {
     const preset = parse()
     assert.equal(preset.anonymousAuth, true)
     assert.equal(preset.serviceAccountExtendTokenExpiration, true)
@@ -79,27 +79,27 @@ describe('createAuthentication', () => {
 
   for (const [what, flag, text, message] of [
     [
-      'a key that is none',
+      'an invalid key',
       '--service-account-signing-key-file',
       'SECRET',
       /does not contain a valid RSA or ECDSA private key/,
     ],
     [
-      'keys that are none',
+      'invalid keys',
       '--service-account-key-file',
       'SECRET',
       /does not contain any valid RSA or ECDSA public keys/,
     ],
-    ['a token file that is none', '--token-auth-file', 'SECRET', /line 1/],
+    ['an invalid token file', '--token-auth-file', 'SECRET', /line 1/],
     [
-      'a configuration that is none',
+      'an invalid configuration',
       '--authentication-config',
       'SECRET: 1',
       /expected AuthenticationConfiguration/,
     ],
-    ['a CA that is none', '--requestheader-client-ca-file', 'SECRET', /does not contain any certificate/],
+    ['an invalid CA', '--requestheader-client-ca-file', 'SECRET', /does not contain any certificate/],
   ] as const) {
-    it(`names the flag of ${what}, and never its content`, async () => {
+    it(`reports the flag of ${what}, and never its content`, async () => {
       using directory = scratch()
       const file = directory.write('file', text)
       await assert.rejects(create(directory.path, flag, file), (error: Error) => {
@@ -125,13 +125,13 @@ describe('createAuthentication', () => {
     ],
     ['a limit that is too short', ['--service-account-max-token-expiration=1m'], /from 1 hour/],
   ] as const) {
-    it(`refuses ${what}`, async () => {
+    it(`rejects ${what}`, async () => {
       using directory = scratch()
       await assert.rejects(create(directory.path, ...args), message)
     })
   }
 
-  it('takes either the flag or the configuration for anonymous requests', async () => {
+  it('accepts either the flag or the configuration for anonymous requests', async () => {
     using directory = scratch()
     const text =
       'apiVersion: apiserver.config.k8s.io/v1\nkind: AuthenticationConfiguration\nanonymous: {enabled: true}\n'
@@ -145,7 +145,7 @@ describe('createAuthentication', () => {
     assert.equal(options.anonymous, true)
   })
 
-  it('publishes the CAs that it looks at', async () => {
+  it('publishes the CAs that it verifies with', async () => {
     using directory = scratch()
     const more = '-----BEGIN CERTIFICATE-----\nMORE\n-----END CERTIFICATE-----\n'
     const { options, clientCa } = await create(
@@ -157,7 +157,7 @@ describe('createAuthentication', () => {
     assert.deepEqual(options.trust, { 'client-ca-file': `CA\n${more}` })
   })
 
-  it('tells servers behind it of front proxies: those of the flags, else those of the data directory', async () => {
+  it('publishes front proxies to aggregated API servers: those of the flags, otherwise those of the data directory', async () => {
     using directory = scratch()
     const env = createRealEnv()
     const times = { notBefore: env.clock.now() - 1_000, notAfter: env.clock.now() + 1_000_000 }

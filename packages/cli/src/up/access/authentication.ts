@@ -19,7 +19,7 @@ export interface AuthenticationSurroundings {
   readonly env: Env
   /** PEM: the CA of the data directory. */
   readonly ca: string
-  /** PEM: what others are told to believe of front proxies where no flag names any. */
+  /** PEM: the front proxy CA that is published where no flag names one. */
   readonly frontProxyCa?: string
   /** The jwks URI without --service-account-jwks-uri: one that Pods can reach. @default that of the advertised address */
   readonly locateKeys?: () => Promise<string>
@@ -27,16 +27,16 @@ export interface AuthenticationSurroundings {
   readonly isAnonymousAuthGiven?: boolean
 }
 
-/** Who is who, and whose certificates the transport has to look at for it. */
+/** Authentication, and the CAs whose client certificates the transport requests. */
 export interface Authentication {
   readonly options: AuthenticationOptions
-  /** PEM of every CA whose certificates mean something, front proxies' too. */
+  /** PEM of every CA of client certificates, front proxies' too. */
   readonly clientCa: string
-  /** What service accounts' tokens are signed with. */
+  /** The key that signs service account tokens. */
   readonly signingKeyFile: string
 }
 
-/** As kube-apiserver: who is allowed everything has to say who it is. A configuration of authentication has the last word. */
+/** As in kube-apiserver: AlwaysAllow turns anonymous requests off, unless an authentication configuration enables them. */
 export function keepAnonymousOut<T extends AuthenticationFlags>(flags: T): T {
   if (!flags.anonymousAuth) return flags
   process.stderr.write(
@@ -45,7 +45,7 @@ export function keepAnonymousOut<T extends AuthenticationFlags>(flags: T): T {
   return { ...flags, anonymousAuth: false }
 }
 
-/** Everything the flags say about who is who. What only some flags need is loaded when they are there. */
+/** Authentication from flags. Code that only some flags need is loaded on demand. */
 export async function createAuthentication(
   flags: AuthenticationFlags,
   { directory, env, ca, frontProxyCa, locateKeys, isAnonymousAuthGiven = false }: AuthenticationSurroundings,
@@ -93,7 +93,7 @@ export async function createAuthentication(
   }
 }
 
-/** The names that kubeadm gives. */
+/** kubeadm's names. */
 const kubeadmProxies = {
   requestheaderAllowedNames: ['front-proxy-client'],
   requestheaderUsernameHeaders: ['X-Remote-User'],
@@ -101,7 +101,7 @@ const kubeadmProxies = {
   requestheaderExtraHeadersPrefix: ['X-Remote-Extra-'],
 }
 
-/** What servers behind this one have to know of front proxies. */
+/** The front proxy configuration that aggregated API servers read. */
 function describeProxies(
   flags: Partial<AuthenticationFlags>,
   ca: string | undefined,
@@ -118,7 +118,7 @@ function describeProxies(
   }
 }
 
-/** Whether flags ask for something that is not in every server. */
+/** Whether flags need identity providers that are loaded on demand. */
 function hasProviderFlags(flags: AuthenticationFlags): boolean {
   return (
     flags.enableBootstrapTokenAuth ||
@@ -160,12 +160,12 @@ function readMaximum(text: string): number {
   const seconds = Math.floor(durationToMilliseconds(parseDuration(text)) / 1000)
   if (seconds >= 3600 && seconds <= 2 ** 32) return seconds
   throw new CommandError(
-    '--service-account-max-token-expiration: a duration from 1 hour to 2^32 seconds is needed',
+    '--service-account-max-token-expiration: must be a duration from 1 hour to 2^32 seconds',
     { exitCode: 2 },
   )
 }
 
-/** The file with the private key, made on the first start. */
+/** The file with the private key, created on the first start. */
 function ensureSigningKey(directory: string): string {
   const file = join(directory, 'sa.key')
   if (existsSync(file)) return file

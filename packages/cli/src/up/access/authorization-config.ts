@@ -59,7 +59,7 @@ async function createConfiguredWebhook(webhook: WebhookConfiguration): Promise<A
   const { kubeConfigFile = '', type } = webhook.connectionInfo ?? {}
   if (type === 'InClusterConfig')
     throw new CommandError(
-      `--${flag}: connectionInfo of type InClusterConfig is not for a server outside a cluster`,
+      `--${flag}: connectionInfo of type InClusterConfig is not supported outside a cluster`,
     )
   const server = await readWebhookKubeconfig(flag, kubeConfigFile)
   const matchConditions = compileConditions(webhook)
@@ -80,7 +80,7 @@ function compileConditions({ matchConditions = [] }: WebhookConfiguration): Matc
   return compiled.ok ? compiled.matches : undefined
 }
 
-/** Throws with everything that is wrong, in upstream's words. */
+/** Throws with all problems, in upstream's words. */
 export function readConfiguration(text: string): readonly AuthorizerConfiguration[] {
   const value = (readYaml(text)?.value ?? {}) as Readonly<Record<string, unknown>>
   if (value.kind !== 'AuthorizationConfiguration' || !versions.includes(String(value.apiVersion)))

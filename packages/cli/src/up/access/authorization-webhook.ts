@@ -6,10 +6,10 @@ import type { AuthorizationFlags } from '../options/authorization-options.ts'
 import { readWebhookKubeconfig } from './webhook-kubeconfig.ts'
 
 export const defaultTtls = { authorizedTTL: '5m0s', unauthorizedTTL: '30s' }
-/** The longest timeout of a webhook, and the one that the flags mean. */
+/** The longest timeout of a webhook, which is also that of the flags. */
 export const secondsAtMost = 30
 
-/** The mode Webhook of the options. Upstream's goes on without an opinion when the server does not answer. */
+/** The mode Webhook of the options. As upstream, it has no opinion when the server does not answer. */
 export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<AuthorizerFactory> {
   const file = flags.authorizationWebhookConfigFile ?? ''
   const version = flags.authorizationWebhookVersion ?? 'v1beta1'

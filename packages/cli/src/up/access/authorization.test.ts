@@ -18,7 +18,7 @@ function problemOf(flags: AuthorizationFlags): string {
 }
 
 describe('the options of authorization', () => {
-  it('are refused in the words of kube-apiserver', () => {
+  it("are rejected with kube-apiserver's messages", () => {
     assert.equal(problemOf({}), 'none')
     assert.equal(problemOf({ authorizationMode: ['RBAC', 'Node'] }), 'none')
     assert.equal(problemOf({ authorizationMode: ['Rbac'] }), 'authorization-mode "Rbac" is not a valid mode')
@@ -41,7 +41,7 @@ describe('the options of authorization', () => {
     )
   })
 
-  it('make one authorizer of several', async () => {
+  it('combine several authorizers', async () => {
     const create = await createAuthorization({ authorizationMode: ['AlwaysDeny', 'AlwaysAllow'] })
     const authorizer = create({} as never)
     const info = { isResource: false as const, verb: 'get', path: '/' }
@@ -100,7 +100,7 @@ describe('an AuthorizationConfiguration', () => {
     )
   })
 
-  it('says of webhooks what is missing or makes no sense', () => {
+  it('reports missing and invalid fields of webhooks', () => {
     assert.equal(
       configurationProblem('- {type: Webhook, name: w}'),
       'authorizers[0].webhook: Required value: required when type=Webhook',

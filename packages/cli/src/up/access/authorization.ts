@@ -6,7 +6,7 @@ import {
 } from '../options/authorization-options.ts'
 import { createAuthorizer } from './authorizers.ts'
 
-/** Whether requests are allowed whoever makes them: then those without a credential have to be kept out. */
+/** Whether every request is allowed: then unauthenticated requests have to be rejected. */
 export async function allowsEverything(options: AuthorizationFlags): Promise<boolean> {
   if (options.authorizationConfig === undefined)
     return (options.authorizationMode ?? []).includes('AlwaysAllow')
@@ -14,7 +14,7 @@ export async function allowsEverything(options: AuthorizationFlags): Promise<boo
   return readConfiguredTypes(options.authorizationConfig).includes('AlwaysAllow')
 }
 
-/** Whatever the options say, members of `system:masters` get in. */
+/** Members of `system:masters` are always authorized, whatever the options. */
 export async function createAuthorization(options: AuthorizationFlags): Promise<AuthorizerFactory> {
   checkAuthorizationFlags(options)
   const authorizers: AuthorizerFactory[] = [() => authorizePrivileged]

@@ -3,7 +3,7 @@ import { CommandError } from '../../exit.ts'
 import type { AuthorizationFlags } from '../options/authorization-options.ts'
 import { readFlagFile } from '../options/flag-file.ts'
 
-/** What is not asked for is not loaded. */
+/** Authorizers are loaded on demand. */
 export async function createAuthorizer(
   mode: string,
   options: AuthorizationFlags,

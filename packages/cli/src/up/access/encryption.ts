@@ -5,10 +5,10 @@ import type { Store } from '@coxswain/storage'
 import { createEncryptedStore, type Encryption, readEncryption } from '@coxswain/storage/encryption'
 import { readFlagFile } from '../options/flag-file.ts'
 
-/** How often the file is looked at. */
+/** How often the file is checked. */
 const reloadPeriod = 60_000
 
-/** The same store, its values encrypted as the file says; `reload` looks at the file until its signal aborts. */
+/** The same store with values encrypted as configured in the file; `reload` follows changes of the file until its signal aborts. */
 export function encryptStore(
   store: Store,
   file: string,
@@ -26,9 +26,9 @@ export function encryptStore(
           if (changed === known) continue
           encrypted.configure(read(file, env))
           known = changed
-          env.log.info('the encryption configuration was read anew', { file })
+          env.log.info('reloaded the encryption configuration', { file })
         } catch (error) {
-          env.log.error('the encryption configuration stays as it was', { file, error })
+          env.log.error('failed to reload the encryption configuration', { file, error })
         }
       }
     },

@@ -1,5 +1,5 @@
 /**
- * The ways to tell who somebody is that only some flags ask for: loaded when one of them is there.
+ * Authenticators that only some flags need: loaded when one of those is set.
  *
  * @module
  */
@@ -33,11 +33,11 @@ export interface ProviderSurroundings {
   /** PEM of the CAs of clients. */
   readonly clientCa: string
   readonly isAnonymousAuthGiven: boolean
-  /** The server's own issuers, which no provider may be. */
+  /** The server's own issuers, which no provider may use. */
   readonly issuers: readonly string[]
 }
 
-/** What the flags add to what every server has. */
+/** The authenticators that the flags add. */
 export async function createProviders(
   flags: AuthenticationFlags,
   surroundings: ProviderSurroundings,
@@ -92,10 +92,10 @@ interface Followed {
   readonly env: Env
 }
 
-/** How often the file is looked at, at most; nobody looks while nobody comes with a token. */
+/** The least time between checks of the file; it is checked only when a token arrives. */
 const reloadPause = 10_000
 
-/** The providers of the file as it is now. One that makes no sense is logged, and those before it stay. */
+/** The providers of the current file. An invalid file is logged, and the previous providers stay. */
 function followFile(file: string, { present, build, env }: Followed): TokenAuthenticator {
   let current = present
   let text = readFileSync(file, 'utf8')
@@ -146,7 +146,7 @@ function readProviders(flags: AuthenticationFlags): Providers {
   }
 }
 
-/** The flags as an AuthenticationConfiguration would say it. */
+/** The flags as an AuthenticationConfiguration. */
 function describeProvider(flags: AuthenticationFlags, url: string, audience: string): JwtAuthenticator {
   const { oidcUsernameClaim: claim, oidcUsernamePrefix, oidcGroupsClaim, oidcGroupsPrefix = '' } = flags
   const preset = claim === 'email' ? '' : `${url}#`
@@ -166,7 +166,7 @@ function describeProvider(flags: AuthenticationFlags, url: string, audience: str
     },
     claimValidationRules: (flags.oidcRequiredClaim ?? []).map(text => {
       const at = text.indexOf('=')
-      if (at < 1) throw usage('--oidc-required-claim: key=value is needed')
+      if (at < 1) throw usage('--oidc-required-claim: must be key=value')
       return { claim: text.slice(0, at).trim(), requiredValue: text.slice(at + 1).trim() }
     }),
   }

@@ -20,7 +20,7 @@ export interface ServerAddress {
 
 const clusterName = 'coxswain'
 
-/** Throws when the file is there and has other clusters than the one of an earlier start: they would be lost. */
+/** Throws when the file exists and has other clusters than that of an earlier start: they would be lost. */
 export async function refuseForeignKubeconfig(file: string): Promise<void> {
   if (!existsSync(file)) return
   let clusters: readonly { readonly name: string }[]
@@ -33,7 +33,7 @@ export async function refuseForeignKubeconfig(file: string): Promise<void> {
   }
   if (clusters.every(({ name }) => name === clusterName)) return
   throw new CommandError(
-    `--kubeconfig ${file}: has other clusters, which would be lost; name another file, and list both in KUBECONFIG`,
+    `--kubeconfig ${file}: has other clusters, which would be lost; choose another file, and list both in KUBECONFIG`,
   )
 }
 
@@ -43,7 +43,7 @@ export async function writeAdminKubeconfig(file: string, server: ServerAddress, 
   await write(file, server, { user: 'admin', ca: pki.ca.certificate, cert, key })
 }
 
-/** Without controllers of ours others may come: what kube-controller-manager and kube-scheduler are started with. */
+/** Without our own controllers: kubeconfigs for kube-controller-manager and kube-scheduler. */
 export async function writeComponentKubeconfigs(
   { dataDir, certDir }: { readonly dataDir: string; readonly certDir: string },
   server: ServerAddress,

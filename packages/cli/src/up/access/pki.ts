@@ -7,7 +7,7 @@ import { loopbackAddressOf } from '@coxswain/kubelet/host'
 import { createCertificate, type KeyPair, readCertificate } from '@coxswain/wire/node'
 import { CommandError } from '../../exit.ts'
 
-/** Everything the server and its administrator prove themselves with. */
+/** The certificates of the server and its administrator. */
 export interface Pki {
   readonly ca: KeyPair
   readonly server: KeyPair
@@ -15,9 +15,9 @@ export interface Pki {
 }
 
 const year = 365 * 24 * 3_600_000
-/** A certificate that ends sooner than this is made anew at start. */
+/** A certificate that expires sooner than this is renewed at start. */
 const renewBefore = year / 12
-/** Clocks of clients may be behind. */
+/** The allowance for clients whose clocks are behind. */
 const backdate = 3_600_000
 
 const serverHosts = [
@@ -30,7 +30,7 @@ const serverHosts = [
   'kubernetes.default.svc.cluster.local',
 ]
 
-/** The first address of the range of Services, which is the API server's, and where it answers on this machine. */
+/** The first address of the range of Services, which is the API server's, and its loopback address on this machine. */
 function serviceHosts(range: string): string[] {
   const cidr = parseCIDR(range.split(',')[0] ?? '')
   if (!cidr) return []
@@ -73,7 +73,7 @@ export function ensurePki(directory: string, env: Env, { hosts: named, serviceRa
   return { ca, server, admin }
 }
 
-/** The parts of a control plane that may run as programs of their own, by the names of kubeadm's files. */
+/** The control plane components that may run separately, by the names of kubeadm's files. */
 const components = {
   'controller-manager': 'system:kube-controller-manager',
   scheduler: 'system:kube-scheduler',
@@ -83,7 +83,7 @@ export type ComponentName = keyof typeof components
 
 export const componentNames: readonly ComponentName[] = Object.keys(components) as ComponentName[]
 
-/** The user and the client certificate that a part of the control plane goes by; RBAC's bootstrap roles know the user. */
+/** The user and client certificate of a control plane component; RBAC's bootstrap roles have the user. */
 export function ensureComponentCertificate(
   directory: string,
   env: Env,
@@ -95,14 +95,14 @@ export function ensureComponentCertificate(
   return { user, pair: ensure(directory, env, { name, subject, usages: ['client'], issuer: ca }) }
 }
 
-/** What the API server shows to kubelets that are not part of it. */
+/** The client certificate of the API server for other kubelets. */
 export function ensureKubeletClientCertificate(directory: string, env: Env, ca: KeyPair): KeyPair {
   const subject = { commonName: 'kube-apiserver-kubelet-client', organizations: ['system:masters'] }
   return ensure(directory, env, { name: 'apiserver-kubelet-client', subject, usages: ['client'], issuer: ca })
 }
 
 interface Wanted {
-  /** Of its files. */
+  /** The base name of its files. */
   readonly name: string
   readonly subject: { readonly commonName: string; readonly organizations?: readonly string[] }
   readonly usages: readonly ('ca' | 'server' | 'client')[]
@@ -110,13 +110,13 @@ interface Wanted {
   readonly issuer?: KeyPair
   /** Milliseconds. @default a year */
   readonly lifetime?: number
-  /** What a server is called. */
+  /** The host names and addresses of a server. */
   readonly hosts?: readonly string[]
 }
 
 /**
- * PEM of a CA for front proxies, of which there are none so far: kube-controller-manager and kube-scheduler ask for one until
- * they find it.
+ * PEM of a CA for front proxies, although there are none yet: kube-controller-manager and kube-scheduler wait until
+ * they find one.
  */
 export function ensureFrontProxyCa(directory: string, env: Env): string {
   const subject = { commonName: 'front-proxy-ca' }

@@ -4,7 +4,7 @@ import type { Target } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
 
-/** Where a kubeconfig file sends the API server, and what it proves itself with there. */
+/** The server and credentials of a kubeconfig file for webhooks. */
 export interface WebhookServer {
   readonly target: Target
   readonly path: string
@@ -16,12 +16,13 @@ export async function readWebhookKubeconfig(flag: string, file: string): Promise
   try {
     const { config } = await loadKubeconfig({ path: file })
     const current = config['current-context'] ?? ''
-    // Upstream takes a file without contexts as well: then there is one cluster and one user.
+    // Upstream also accepts a file without contexts: then there is one cluster and one user.
     const context = config.contexts?.find(({ name }) => name === current)?.context
-    if (!context && config.contexts?.length) throw new Error(`there is no context ${JSON.stringify(current)}`)
+    if (!context && config.contexts?.length)
+      throw new Error(`context ${JSON.stringify(current)} does not exist`)
     const cluster = pick(config.clusters, context?.cluster)?.cluster
     const user = pick(config.users, context?.user)?.user ?? {}
-    if (!cluster?.server) throw new Error('names no server')
+    if (!cluster?.server) throw new Error('has no server')
     const { origin, pathname } = new URL(cluster.server)
     const ca = readPem(cluster['certificate-authority-data'], cluster['certificate-authority'])
     const cert = readPem(user['client-certificate-data'], user['client-certificate'])

@@ -7,8 +7,8 @@ import type { ControllerFlags } from '../options/controller-options.ts'
 import type { StoreOptions } from '../options/store-options.ts'
 
 /**
- * Leader election as flags say; undefined when everybody leads. A store that only one process can have open needs no waiting
- * for a predecessor that was killed: it is known to be dead, so its successor goes by the same identity.
+ * Leader election from flags; undefined when it is off. A store that only one process can open needs no wait
+ * for a predecessor that was killed: it is known to be dead, so its successor uses the same identity.
  */
 export function leaderElectionOf(
   flags: ControllerFlags & StoreOptions,
@@ -21,7 +21,7 @@ export function leaderElectionOf(
   const retryPeriod = read(flags.leaderElectRetryPeriod)
   if (leaseDuration <= renewDeadline || renewDeadline <= retryPeriod * 1.2 || retryPeriod <= 0) {
     throw new CommandError(
-      '--leader-elect-lease-duration has to be more than --leader-elect-renew-deadline, and that more than 1.2 times --leader-elect-retry-period',
+      '--leader-elect-lease-duration must be greater than --leader-elect-renew-deadline, and that greater than 1.2 times --leader-elect-retry-period',
       { exitCode: 2 },
     )
   }

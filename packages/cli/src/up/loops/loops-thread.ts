@@ -5,30 +5,30 @@ import { createThreadTransport, serveThread } from '@coxswain/wire/node'
 import type { LoopsCommand, LoopsMessage, LoopsOptions } from './loops-messages.ts'
 
 export interface LoopsThreadOptions extends LoopsOptions {
-  /** Of `prepareLoopsThread`. */
+  /** The worker from `prepareLoopsThread`. */
   readonly worker: Worker
-  /** A connection to the server, as somebody who may do everything. */
+  /** A connection to the server, as a member of system:masters. */
   readonly connect: (options: { readonly lendsAnswers: boolean }) => Transport
   readonly log: Logger
   readonly signal: AbortSignal
 }
 
 export interface LoopsThread {
-  /** Resolves when all of them work, with the way to simulated nodes, if there are any. */
+  /** Resolves when all of them run, with the connection to simulated nodes, if there are any. */
   readonly started: Promise<Transport | undefined>
   /** Resolves when they have stopped after `signal`; rejects when one of them fails. */
   readonly ended: Promise<void>
 }
 
 /**
- * Controllers, scheduler and simulated nodes on a thread of their own: however much they have to do, whoever else asks the server is
- * answered.
+ * Controllers, scheduler and simulated nodes on a thread of their own, so that their load does not delay other
+ * clients of the server.
  *
  *   this thread                                           loops-worker.ts
  *   server <-- serveThread <== a port for each client === createThreadTransport <-- controllers, scheduler, nodes
- *   server --> createThreadTransport ==== a port =======> serveThread --> nodes (logs and what else kubelets are asked)
- *   log    <============================================= what they say
- *   signal =============================================> they stop, and give their leases back
+ *   server --> createThreadTransport ==== a port =======> serveThread --> nodes (logs and other kubelet requests)
+ *   log    <============================================= log records
+ *   signal =============================================> they stop, and release their leases
  */
 export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
   const { connect, log, signal, worker, ...start } = options
@@ -46,7 +46,7 @@ export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
   })
   const onExit = (code: number | string) => {
     if (signal.aborted) ended.resolve()
-    const error = new Error(`the thread of the control loops has ended with code ${code}`)
+    const error = new Error(`the thread of the control loops exited with code ${code}`)
     started.reject(error)
     ended.reject(error)
   }
@@ -56,7 +56,7 @@ export function startLoopsThread(options: LoopsThreadOptions): LoopsThread {
   const stop = () => send('stop')
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
-  // Whoever awaits them is told.
+  // Errors are reported to those who await them.
   started.promise.catch(() => {})
   ended.promise.catch(() => {})
   return { started: started.promise, ended: ended.promise }

@@ -41,7 +41,7 @@ await group.join()
 await connections.disposeAsync()
 parentPort?.close()
 
-/** What the thread is told first; what it needs for that is being loaded meanwhile. */
+/** The first message of the thread; code is preloaded meanwhile. */
 async function receiveOptions(): Promise<LoopsOptions> {
   if ((workerData as ThreadPreparation).hasSimulatedNodes) import('../nodes/nodes.ts').catch(() => {})
   return await new Promise(resolve => {
@@ -52,7 +52,7 @@ async function receiveOptions(): Promise<LoopsOptions> {
   })
 }
 
-/** Gives what resolves when each of them works. */
+/** Returns a promise for each that resolves when it runs. */
 async function startControlLoops(): Promise<Promise<void>[]> {
   const manager = lead(createControllerManager({ ...options, env, signToken }), client)
   const flags = await loadScheduler(options.scheduler, env)
@@ -62,14 +62,14 @@ async function startControlLoops(): Promise<Promise<void>[]> {
       try {
         await ensureDefaultStorageClass(client)
       } catch (error) {
-        // Claims can name a class; a server that stopped for the lack of a default would help nobody.
-        if (!signal.aborted) env.log.error('the default storage class could not be made', { error })
+        // Not fatal: claims can still name a class.
+        if (!signal.aborted) env.log.error('the default storage class could not be created', { error })
       }
     })
   return [manager, scheduler]
 }
 
-/** Resolves when the operator leads, or is ready to where another server may lead. */
+/** Resolves when the operator leads, or is ready to lead where another server may be leading. */
 function lead(operator: Operator, client: Client): Promise<void> {
   const { leaderElection, isShared } = options
   return new Promise(resolve => {
@@ -81,7 +81,7 @@ function lead(operator: Operator, client: Client): Promise<void> {
   })
 }
 
-/** Gives the port at which the server can ask the nodes. */
+/** Returns the port through which the server reaches the nodes. */
 async function startNodes(simulated: SimulatedNodesOptions): Promise<MessagePort> {
   const { startSimulatedNodes } = await import('../nodes/nodes.ts')
   const nodes = startSimulatedNodes(simulated, { connect: connectTransport, env, group })
@@ -108,12 +108,12 @@ function connect(userAgent: string): Client {
     env,
     userAgent,
     transport: connectTransport(),
-    // The garbage collector watches deprecated kinds too: nobody can do anything about what it is told of them.
+    // The garbage collector watches deprecated kinds too: their warnings are not actionable.
     onWarning: ({ text }, { path }) => env.log.debug('server warning', { text, path }),
   })
 }
 
-/** The server's code is loaded when the first token of the old kind is wanted: hardly anybody does. */
+/** The server's code is loaded for the first legacy token, which is rarely used. */
 async function signToken(claims: Readonly<Record<string, string>>): Promise<string> {
   const [{ signJwt }, { readSigningKey }] = await Promise.all([
     import('@coxswain/apiserver'),
@@ -122,7 +122,7 @@ async function signToken(claims: Readonly<Record<string, string>>): Promise<stri
   return signJwt(claims, readSigningKey(readFileSync(options.signingKeyFile, 'utf8')))
 }
 
-/** The scheduler's flags are looked at where there are any. */
+/** The scheduler's flags are loaded if there are any. */
 async function loadScheduler(flags: SchedulerFlags, env: Env) {
   if (flags.schedulerConfig === undefined && flags.schedulerPlugin === undefined) return undefined
   return await (await import('./scheduler.ts')).loadSchedulerOptions(flags, env)
@@ -133,7 +133,7 @@ function sendRecord(record: LogRecord): void {
   try {
     post({ log: record })
   } catch {
-    // Something that no other thread can have, as a function.
+    // A value that cannot be cloned to another thread, such as a function.
     const fields = Object.fromEntries(
       Object.entries(record.fields).map(([name, value]) => [name, String(value)]),
     )

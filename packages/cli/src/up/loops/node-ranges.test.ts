@@ -11,8 +11,8 @@ const read = (flags: Partial<ControllerFlags>) =>
     ...flags,
   } as ControllerFlags & { readonly serviceClusterIpRange: string })
 
-describe('ranges for nodes', () => {
-  it('are none unless they are asked for, and then /24 of a range of their own', () => {
+describe('the pod CIDRs of nodes', () => {
+  it('are allocated only with --allocate-node-cidrs, by default as /24', () => {
     assert.equal(read({ allocateNodeCidrs: false }), undefined)
     const { clusterCIDRs, nodeMaskSizes, serviceCIDRs } = read({})!
     assert.deepEqual(clusterCIDRs.map(formatCIDR), ['10.244.0.0/16'])
@@ -20,26 +20,26 @@ describe('ranges for nodes', () => {
     assert.deepEqual(serviceCIDRs.map(formatCIDR), ['10.96.0.0/12'])
   })
 
-  it('are of the size that was asked for, by family', () => {
+  it('have the requested mask size, by family', () => {
     assert.deepEqual(read({ nodeCidrMaskSize: 26 })?.nodeMaskSizes, [26])
     const dual = { clusterCidr: 'fd00:1::/56,10.0.0.0/16', nodeCidrMaskSizeIpv4: 25 }
     assert.deepEqual(read(dual)?.nodeMaskSizes, [64, 25])
   })
 
   const mistakes: readonly (readonly [string, Partial<ControllerFlags>, RegExp])[] = [
-    ['what is no range', { clusterCidr: 'x' }, /--cluster-cidr needs/],
+    ['an invalid range', { clusterCidr: 'x' }, /--cluster-cidr must be/],
     ['two ranges of one family', { clusterCidr: '10.0.0.0/16,10.1.0.0/16' }, /one of each family/],
     [
       'one size for two families',
       { clusterCidr: '10.0.0.0/16,fd00::/56', nodeCidrMaskSize: 24 },
-      /for one family/,
+      /applies to one family/,
     ],
-    ['a size for a family that is not there', { nodeCidrMaskSizeIpv6: 64 }, /that --cluster-cidr has/],
-    ['parts that are larger than the whole', { nodeCidrMaskSize: 8 }, /cannot have \/8/],
-    ['too many parts', { clusterCidr: 'fd00::/32' }, /cannot have \/64/],
+    ['a mask size for a family without a range', { nodeCidrMaskSizeIpv6: 64 }, /that --cluster-cidr has/],
+    ['node ranges that are larger than the whole', { nodeCidrMaskSize: 8 }, /cannot have \/8/],
+    ['too many node ranges', { clusterCidr: 'fd00::/32' }, /cannot have \/64/],
   ]
   for (const [what, flags, message] of mistakes)
-    it(`are not made of ${what}`, () => {
+    it(`reject ${what}`, () => {
       assert.throws(() => read(flags), message)
     })
 })

@@ -5,7 +5,7 @@ import type { ControllerFlags } from '../options/controller-options.ts'
 
 const defaultRange = '10.244.0.0/16'
 
-/** How nodes get their ranges of pod addresses, as flags say; undefined when they get none. */
+/** The pod CIDRs of nodes from flags; undefined when none are allocated. */
 export function nodeRangesOf(
   flags: ControllerFlags & { readonly serviceClusterIpRange: string },
 ): Required<NodeIpamOptions> | undefined {
@@ -13,15 +13,17 @@ export function nodeRangesOf(
   const clusterCIDRs = parse(flags.clusterCidr ?? defaultRange)
   const families = new Set(clusterCIDRs.map(isV4))
   if (clusterCIDRs.length === 0 || families.size !== clusterCIDRs.length)
-    throw refuse('--cluster-cidr needs a CIDR like 10.244.0.0/16, or one of each family with a comma')
+    throw refuse(
+      '--cluster-cidr must be a CIDR such as 10.244.0.0/16, or one of each family separated by a comma',
+    )
   const isDual = clusterCIDRs.length > 1
   const { nodeCidrMaskSize: one, nodeCidrMaskSizeIpv4: v4, nodeCidrMaskSizeIpv6: v6 } = flags
   if (one !== undefined && (isDual || v4 !== undefined || v6 !== undefined))
     throw refuse(
-      '--node-cidr-mask-size is for one family; with two, say --node-cidr-mask-size-ipv4 and -ipv6',
+      '--node-cidr-mask-size applies to one family; with two, use --node-cidr-mask-size-ipv4 and -ipv6',
     )
   if (!isDual && (families.has(true) ? v6 : v4) !== undefined)
-    throw refuse('--node-cidr-mask-size-ipv4 and -ipv6 are for families that --cluster-cidr has')
+    throw refuse('--node-cidr-mask-size-ipv4 and -ipv6 only apply to families that --cluster-cidr has')
   const nodeMaskSizes = clusterCIDRs.map(range => one ?? (isV4(range) ? (v4 ?? 24) : (v6 ?? 64)))
   clusterCIDRs.forEach((range, index) => {
     const size = nodeMaskSizes[index] ?? 0
@@ -34,7 +36,7 @@ export function nodeRangesOf(
 
 const isV4 = ({ address }: CIDR) => address.bytes.length === 4
 
-/** Empty when one of them is none. */
+/** Empty when one of them is invalid. */
 function parse(list: string): CIDR[] {
   const ranges = list.split(',').map(text => parseCIDR(text.trim()))
   return ranges.includes(undefined) ? [] : (ranges as CIDR[])

@@ -19,7 +19,7 @@ async function start(group: TaskGroup, world: VirtualWorld) {
 }
 
 describe('the wait until Pods can be created', () => {
-  it('has no limit, and ends with a Pod that is accepted', async () => {
+  it('has no timeout, and ends when a Pod is accepted', async () => {
     const world = new VirtualWorld({ seed: 1 })
     await using group = new TaskGroup()
     const client = await start(group, world)
@@ -43,7 +43,7 @@ describe('the wait until Pods can be created', () => {
     await world.advance(1_000)
   })
 
-  it('is for what the selected controllers make, and ends with the server', async () => {
+  it('covers what the selected controllers create, and ends with the server', async () => {
     const world = new VirtualWorld({ seed: 1 })
     await using group = new TaskGroup()
     const client = await start(group, world)

@@ -9,15 +9,15 @@ import type { Env } from '@coxswain/kit'
 const patience = 10_000
 
 export interface PodsCanBeCreatedOptions {
-  /** Those that run: what no controller makes is not waited for. */
+  /** The running controllers: only objects that they create are waited for. */
   readonly controllers: readonly ControllerName[]
   readonly signal: AbortSignal
 }
 
 /**
  * Resolves when Pods can be created in the namespace `default`, or when `signal` aborts: the ServiceAccount admission plug-in
- * rejects Pods of a namespace without its account, and no Pod starts without the CA's certificate. There is no limit, because a
- * server that says that it is ready must accept a Pod; a log line says what is missing meanwhile.
+ * rejects Pods of a namespace without its account, and no Pod starts without the CA's certificate. There is no timeout, because a
+ * server that reports ready must accept a Pod; a log line says what is missing meanwhile.
  */
 export async function untilPodsCanBeCreated(
   client: Pick<Client, 'list' | 'watch'>,

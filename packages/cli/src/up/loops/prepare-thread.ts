@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads'
 
-/** What the thread can load before it is told what to do. */
+/** What the thread can load before its first message. */
 export interface ThreadPreparation {
   readonly hasSimulatedNodes: boolean
 }
 
-/** Begins to load the code of the control loops on their thread, while this one loads the server's. `startLoopsThread` follows. */
+/** Starts to load the code of the control loops on their thread, while this one loads the server's. Call `startLoopsThread` next. */
 export function prepareLoopsThread(preparation: ThreadPreparation): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const worker = new Worker(new URL(`./loops-worker.${extension}`, import.meta.url), {
     workerData: preparation,
     name: 'control loops',
   })
-  worker.on('error', () => {}) // whoever starts it is told
+  worker.on('error', () => {}) // reported by startLoopsThread
   return worker
 }

@@ -22,7 +22,7 @@ async function start(group: TaskGroup, world: VirtualWorld) {
     const inner = createInProcessTransport(server.handler, world, { peer })
     return {
       send: async request => {
-        if (broken.has(name)) throw new Error('the network is gone')
+        if (broken.has(name)) throw new Error('the network is down')
         return await inner.send(request)
       },
       [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
@@ -45,13 +45,13 @@ async function start(group: TaskGroup, world: VirtualWorld) {
 }
 
 describe('control loops that take turns', () => {
-  it('run in one place at a time, and in one that has lost its lease when it is its turn again', async () => {
+  it('run in one server at a time, and again in one that has lost its lease when it leads again', async () => {
     const world = new VirtualWorld({ seed: 1 })
     await using group = new TaskGroup()
     const { run, running, broken } = await start(group, world)
     const first = run('first')
     await world.advance(50)
-    assert.deepEqual([...running], ['first'], 'a fresh lease is taken at once')
+    assert.deepEqual([...running], ['first'], 'a new lease is acquired at once')
     const second = run('second')
     await world.advance(60_000)
     assert.deepEqual([...running], ['first'])

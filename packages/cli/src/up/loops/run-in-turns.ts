@@ -1,8 +1,8 @@
 import { isRuntimeError, Manager, type Operator, type RunOptions } from '@coxswain/runtime'
 
 /**
- * Runs an operator whenever it leads, until `signal` aborts. Losing the lease ends a turn, not the process. `onManager` is
- * told of the first turn.
+ * Runs an operator whenever it leads, until `signal` aborts. Losing the lease ends a term, not the process. `onManager` is
+ * called for the first term.
  */
 export async function runInTurns(
   operator: Operator,
@@ -18,10 +18,10 @@ export async function runInTurns(
       tell = undefined
       await manager.run(signal)
     } catch (error) {
-      // What does not stop in time can do no harm: none of its writes is sent.
+      // A manager that does not stop in time does no harm: its writes are blocked.
       const isLate = isRuntimeError(error, 'ShutdownTimeout') && !signal.aborted
       if (!isLate && !isRuntimeError(error, 'LeadershipLost')) throw error
-      env?.log.warn('another server may lead; waiting for the next turn', { operator: operator.name })
+      env?.log.warn('lost the lease; waiting to lead again', { operator: operator.name })
     }
   }
 }

@@ -10,7 +10,7 @@ import { loadSchedulerOptions } from './scheduler.ts'
 const env = createRealEnv()
 const head = 'apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n'
 
-/** Files that are gone when the test ends. */
+/** Files that are removed when the test ends. */
 function scratch(files: Readonly<Record<string, string>>): { path(name: string): string } & Disposable {
   const directory = mkdtempSync(join(tmpdir(), 'coxswain-scheduler-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text)
@@ -23,7 +23,7 @@ function scratch(files: Readonly<Record<string, string>>): { path(name: string):
 const plugin = "export default { name: 'Mine', filter: () => undefined }\n"
 
 describe('the flags of the scheduler', () => {
-  it('name the file with which something is wrong', async () => {
+  it('report the file that is invalid', async () => {
     using files = scratch({
       'unknown.yaml': `${head}profiles: [{plugins: {filter: {enabled: [{name: Foo}]}}}]\n`,
       'twice.yaml': `${head}parallelism: 1\nparallelism: 2\n`,
@@ -35,12 +35,12 @@ describe('the flags of the scheduler', () => {
     await assert.rejects(configuration('none.yaml'), /--scheduler-config .*none\.yaml: does not exist/)
     await assert.rejects(configuration('unknown.yaml'), /unknown\.yaml: .* FilterPlugin "Foo" does not exist/)
     await assert.rejects(configuration('twice.yaml'), /twice\.yaml: strict decoding error: .*parallelism/)
-    await assert.rejects(own('none.ts'), /--scheduler-plugin .*none\.ts: there is no such file/)
-    await assert.rejects(own('three.ts'), /three\.ts: its default export is not a plug-in/)
+    await assert.rejects(own('none.ts'), /--scheduler-plugin .*none\.ts: does not exist/)
+    await assert.rejects(own('three.ts'), /three\.ts: the default export is not a plug-in/)
     await assert.rejects(own('broken.ts'), /--scheduler-plugin cannot be loaded: .*broken\.ts:1: /)
   })
 
-  it('let a configuration name plug-ins of files, or put them to work without one', async () => {
+  it('let a configuration enable plug-ins from files, or enable them without one', async () => {
     using files = scratch({
       'mine.ts': plugin,
       'made.ts': "export default { name: 'Made', create: () => ({ name: 'Made', score: () => 1 }) }\n",
@@ -59,7 +59,7 @@ describe('the flags of the scheduler', () => {
     assert.deepEqual(profile?.points?.score.at(-1), 'Made')
   })
 
-  it('lead to extenders over HTTP, which have their time', async () => {
+  it('call extenders over HTTP, with their timeouts', async () => {
     const seen: string[] = []
     const server = createServer((request, response) => {
       seen.push(`${request.method} ${request.url}`)

@@ -21,7 +21,7 @@ import type { SchedulerFlags } from '../options/scheduler-options.ts'
 
 type OwnPlugin = SchedulerPlugin | PluginFactory
 
-/** What the flags say of the scheduler. Throws a CommandError that names the flag and its file. */
+/** The scheduler options from flags. Throws a CommandError with the flag and its file. */
 export async function loadSchedulerOptions(flags: SchedulerFlags, env: Env): Promise<SchedulerOptions> {
   const plugins = await Promise.all((flags.schedulerPlugin ?? []).map(loadPlugin))
   if (flags.schedulerConfig === undefined) return { plugins: plugins.map(makePlugin) }
@@ -40,11 +40,11 @@ function makePlugin(plugin: OwnPlugin): SchedulerPlugin {
   return 'create' in plugin ? plugin.create(undefined) : plugin
 }
 
-/** Imports the file and takes its default export. Importing starts nothing. */
+/** Imports the plug-in that the file exports by default. Importing starts nothing. */
 async function loadPlugin(file: string): Promise<OwnPlugin> {
   const say = (what: string, cause?: unknown) =>
     new CommandError(`--scheduler-plugin ${file}: ${what}`, { cause })
-  if (!existsSync(file)) throw say('there is no such file')
+  if (!existsSync(file)) throw say('does not exist')
   let module: { default?: unknown }
   try {
     module = await import(pathToFileURL(resolve(file)).href)
@@ -56,12 +56,12 @@ async function loadPlugin(file: string): Promise<OwnPlugin> {
   const plugin = module.default as Partial<OwnPlugin> | undefined
   if (typeof plugin === 'object' && plugin !== null && typeof plugin.name === 'string')
     return plugin as OwnPlugin
-  throw say('its default export is not a plug-in; export default { name, filter, score, ... }')
+  throw say('the default export is not a plug-in; use export default { name, filter, score, ... }')
 }
 
 const defaultTimeout = '5s'
 
-/** Upstream's client: HTTPS without a CA takes any certificate. */
+/** As upstream's client: HTTPS without a CA accepts any certificate. */
 function connectExtender(extender: ExtenderConfiguration, { clock }: Env): PostJson {
   const { enableHTTPS = false, tlsConfig = {}, httpTimeout } = extender
   const pem = (data: string | undefined, file: string | undefined) => {

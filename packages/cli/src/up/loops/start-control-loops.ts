@@ -9,7 +9,7 @@ import type { LoopsOptions } from './loops-messages.ts'
 import { startLoopsThread } from './loops-thread.ts'
 
 export interface ControlLoopsOptions extends ControlPlanePlaces {
-  /** Of `prepareLoopsThread`. */
+  /** The worker from `prepareLoopsThread`. */
   readonly worker: Worker
   readonly nodeNames: ReadonlySet<string>
   /** Where Pods of this machine reach the server. */
@@ -21,8 +21,8 @@ export interface ControlLoopsOptions extends ControlPlanePlaces {
 }
 
 /**
- * Starts controllers, scheduler and nodes beside the server: on a thread of their own, but for nodes whose containers are
- * processes, which have streams to pass on. Resolves with the way to the nodes, if there are any, when all of them work.
+ * Starts controllers, scheduler and nodes with the server: on a thread of their own, except nodes whose containers are
+ * processes, which pass on streams. Resolves with the connection to the nodes, if there are any, when all of them run.
  */
 export async function startControlLoops(
   surroundings: OperatorSurroundings,

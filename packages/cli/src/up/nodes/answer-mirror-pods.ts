@@ -5,7 +5,7 @@ import { type ComponentLogs, components } from './component-logs.ts'
 
 type PodAddress = Parameters<NodeConnection['readLog']>[0]
 
-/** Answers for the parts of the control plane that are Pods of `node`; the other Pods are those of `connection`. */
+/** Serves the mirror Pods of the control plane on `node`; requests for other Pods go to `connection`. */
 export function answerMirrorPods(
   connection: NodeConnection,
   node: string,
@@ -18,7 +18,7 @@ export function answerMirrorPods(
   }
   const refuse = (pod: PodAddress, what: string): void => {
     if (!find(pod)) return
-    throw newBadRequest(`pod ${pod.name} is a part of the process of its node, which is no place to ${what}`)
+    throw newBadRequest(`pod ${pod.name} is a mirror pod of the coxswain process: cannot ${what} it`)
   }
   return {
     ...connection,

@@ -1,14 +1,14 @@
 import type { ComponentCheck, ComponentHealth } from '@coxswain/apiserver'
 
-/** Where those who are programs of their own answer: upstream's ports. */
+/** The health ports of separate programs, upstream's. */
 const ports = { 'controller-manager': 10257, scheduler: 10259 } as const
 
 /** Milliseconds. */
 const timeout = 20_000
 
 /**
- * What `kubectl get componentstatuses` asks. Parts of this process are well when they have been started, since the
- * process ends when one of them fails; others are asked as upstream does.
+ * The answers to `kubectl get componentstatuses`. Components of this process are healthy once they have started, since the
+ * process exits when one of them fails; others are probed as upstream does.
  */
 export function createComponentChecks(
   areOurs: boolean,

@@ -23,8 +23,8 @@ function create(level: 'debug' | 'warn'): { logs: ComponentLogs; records: LogRec
   }
 }
 
-describe('the logs of the parts of the control plane', () => {
-  it('keep apart what each part says', async () => {
+describe('the logs of the control plane components', () => {
+  it('separate the records of each component', async () => {
     const { logs } = create('warn')
     logs.log.warn('served')
     logs.log.child({ informer: 'x' }).warn('served too')
@@ -47,7 +47,7 @@ describe('the logs of the parts of the control plane', () => {
     })
   })
 
-  it('have more than is printed, and debug messages only where they are wanted', async () => {
+  it('have more than is printed, and debug messages only at that level', async () => {
     const quiet = create('warn')
     quiet.logs.log.info('said')
     quiet.logs.log.debug('thought')
@@ -59,7 +59,7 @@ describe('the logs of the parts of the control plane', () => {
     assert.equal((await read(loud.logs, 'kube-apiserver')).length, 1)
   })
 
-  it('have one line for each record, whatever is in it', async () => {
+  it('have one line for each record, whatever its content', async () => {
     const { logs } = create('warn')
     const ring: { self?: unknown } = {}
     ring.self = ring

@@ -1,7 +1,7 @@
 import { type Clock, type LogFields, type Logger, type LogLevel, LogThreshold } from '@coxswain/kit'
 import { LogBuffer } from '@coxswain/kubelet/host'
 
-/** The parts of a control plane that have a log of their own, by the names kubeadm gives them. */
+/** The control plane components with a log of their own, by kubeadm's names. */
 export const components = [
   'kube-apiserver',
   'kube-controller-manager',
@@ -13,20 +13,20 @@ export const components = [
 export type Component = (typeof components)[number]
 
 export interface ComponentLogs {
-  /** Writes to `target`, and to the log of the part that writes. */
+  /** Writes to `target`, and to the log of the component. */
   readonly log: Logger
   of(component: Component): LogBuffer
 }
 
-/** The logs of the parts begin here, however little standard error shows. */
+/** The level of component logs, whatever that of standard error. */
 const kept = new LogThreshold('info')
 const letters: Readonly<Record<LogLevel, string>> = { debug: 'I', info: 'I', warn: 'W', error: 'E' }
 
-/** Fields that say who writes: the last of them stands in the head of a line. */
+/** Fields that identify the writer: the last of them is in the header of a line. */
 const writers: readonly string[] = ['component', 'operator', 'controller', 'task', 'webhooks', 'informer']
 
 /**
- * Keeps what the parts of the control plane say, from `info` on however little `target` wants. Who writes is told from the
+ * Keeps the logs of the control plane components, from `info` on whatever the level of `target`. The component is found by the
  * fields of child loggers: the store's `component`, an operator's name, a controller's. The rest is the API server.
  */
 export function createComponentLogs(target: Logger, level: LogThreshold, clock: Clock): ComponentLogs {
@@ -54,7 +54,7 @@ export function createComponentLogs(target: Logger, level: LogThreshold, clock: 
 function componentOf(fields: LogFields, parent: Component | undefined): Component | undefined {
   if (fields.controller === 'service-proxy') return 'kube-proxy'
   const name = fields.component ?? fields.operator
-  // Operators and nodes have logs of their own elsewhere.
+  // Operators and nodes have their own logs.
   return name === undefined ? parent : components.find(component => component === name)
 }
 
@@ -75,6 +75,6 @@ function formatValue(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value)
   } catch {
-    return JSON.stringify(String(value)) // a bigint, or a ring
+    return JSON.stringify(String(value)) // a bigint, or a circular structure
   }
 }

@@ -9,15 +9,15 @@ import type { Component } from './component-logs.ts'
 export interface ControlPlanePlaces {
   readonly options: UpOptions
   readonly dataDir: string
-  /** What the server listens on. */
+  /** The port of the server. */
   readonly port: number
-  /** Of the nodes. */
+  /** The runtime of the nodes. */
   readonly address: string
 }
 
 const version = '0.1.0'
 
-/** What the parts are: all of them this one process, each with the options that concern it. */
+/** The components: all of them this one process, each with its own options. */
 export function describeParts({ options, dataDir, port, address }: ControlPlanePlaces): StaticPod[] {
   const make = (
     component: Component,

@@ -10,8 +10,8 @@ interface Pair {
 }
 
 /**
- * How the API server speaks to kubelets that are not part of it. `ownPair` makes the certificate to show where none is
- * given, and is asked when it is needed. Throws a CommandError for files that cannot be read.
+ * How the API server connects to other kubelets. `ownPair` creates the client certificate where none is
+ * given, on demand. Throws a CommandError for files that cannot be read.
  */
 export function createKubeletClient(flags: KubeletFlags, ownPair: () => Pair): () => KubeletClient {
   const { kubeletClientCertificate: cert, kubeletClientKey: key, kubeletPreferredAddressTypes } = flags

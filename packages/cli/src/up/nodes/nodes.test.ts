@@ -9,7 +9,7 @@ describe('the address of the DNS server', () => {
     assert.equal(dnsAddressIn('10.96.0.16/28,fd00::/108'), '10.96.0.26')
   })
 
-  it('is none in a range without a tenth address, and of IPv6', () => {
+  it('is undefined in a range without a tenth address, and for IPv6', () => {
     assert.equal(dnsAddressIn('10.96.0.0/29'), undefined)
     assert.equal(dnsAddressIn('fd00::/108'), undefined)
     assert.equal(dnsAddressIn('nonsense'), undefined)

@@ -20,7 +20,7 @@ import { nodeNamesOf } from './node-names.ts'
 
 export interface NodesOptions {
   readonly count: number
-  /** The parts of the control plane that are shown as Pods of the first node. */
+  /** The control plane components that are mirror Pods of the first node. */
   readonly parts: readonly StaticPod[]
 }
 
@@ -28,7 +28,7 @@ export interface SimulatedNodesOptions extends NodesOptions {
   readonly missingImages?: readonly string[]
 }
 
-/** Starts nodes on which nothing runs. */
+/** Starts simulated nodes. */
 export function startSimulatedNodes(
   { count, parts, missingImages = [] }: SimulatedNodesOptions,
   surroundings: OperatorSurroundings,
@@ -39,11 +39,11 @@ export function startSimulatedNodes(
 
 export interface ProcessNodesOptions extends NodesOptions {
   readonly dataDir: string
-  /** This machine's address for others. */
+  /** This machine's address as others reach it. */
   readonly address: string
-  /** Where processes find the API server. */
+  /** Where processes reach the API server. */
   readonly apiServer: { readonly host: string; readonly port: number }
-  /** Whether services answer on this machine. */
+  /** Whether Services are reachable on this machine. */
   readonly hasServiceProxy: boolean
   readonly isolation: 'auto' | 'namespaces' | 'none'
   /** Folders that are images, by name. */
@@ -51,7 +51,7 @@ export interface ProcessNodesOptions extends NodesOptions {
   readonly serviceClusterIpRange: string
 }
 
-/** Starts nodes whose containers are processes of this machine, and what makes their services answer. */
+/** Starts nodes whose containers are processes of this machine, with kube-proxy and DNS. */
 export async function startProcessNodes(
   options: ProcessNodesOptions,
   surroundings: OperatorSurroundings,
@@ -63,7 +63,8 @@ export async function startProcessNodes(
   const { isolation, obstacle } = await chooseIsolation(options.isolation).catch((error: Error) => {
     throw new CommandError(`--isolation namespaces: ${error.message}`, { cause: error })
   })
-  const why = obstacle === undefined ? '' : `, because this machine allows no namespaces: ${obstacle}`
+  const why =
+    obstacle === undefined ? '' : `, because namespaces are not available on this machine: ${obstacle}`
   process.stderr.write(`coxswain: containers are processes with isolation ${isolation}${why}\n`)
   const addressOf = (clusterIP: string) => loopbackAddressOf(clusterIP) ?? clusterIP
   const clusterIP = hasServiceProxy ? dnsAddressIn(options.serviceClusterIpRange) : undefined
@@ -111,12 +112,12 @@ function showParts(pods: readonly StaticPod[]): Operator {
   return createMirrorPods({
     node: nodeNamesOf(1)[0] ?? '',
     pods,
-    // Without kubeadm's taint: on a machine of one node no Pod would ever run.
+    // Without kubeadm's taint: with a single node, no Pod could run.
     nodeLabels: { 'node-role.kubernetes.io/control-plane': '' },
   })
 }
 
-/** One operator, so that nodes and what runs beside them share caches. */
+/** One operator, so that nodes and kube-proxy share caches. */
 function start(
   agent: Kubelet,
   companions: readonly Operator[],

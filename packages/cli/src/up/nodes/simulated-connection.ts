@@ -5,7 +5,7 @@ import { refuseToSimulate } from '@coxswain/kubelet/host'
 import { formatQuery, isStream, readBody, type Transport } from '@coxswain/wire'
 
 /**
- * The way to simulated nodes on another thread, which answer as kubelets' servers do: `/NODE/healthz` is what the node NODE says at
+ * The connection to simulated nodes on another thread, which serve the kubelet API: `/NODE/healthz` is node NODE's
  * `/healthz`.
  */
 export function createSimulatedConnection(nodes: ReadonlySet<string>, transport: Transport): NodeConnection {

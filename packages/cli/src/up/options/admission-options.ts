@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 
-/** What `coxswain up` may be told about what may pass; the names are kube-apiserver's. */
+/** The admission flags of `coxswain up`; the names are kube-apiserver's. */
 export interface AdmissionFlags {
   readonly enableAdmissionPlugins?: readonly string[]
   readonly disableAdmissionPlugins?: readonly string[]
@@ -12,13 +12,13 @@ export function addAdmissionOptions(command: Command): Command {
     .addOption(
       new Option(
         '--enable-admission-plugins <list>',
-        'plug-ins to run besides the default ones; the order does not matter',
+        'plug-ins to enable in addition to the default ones; the order does not matter',
       ).argParser(appendList),
     )
     .addOption(
       new Option(
         '--disable-admission-plugins <list>',
-        'default plug-ins to leave out; the order does not matter',
+        'default plug-ins to disable; the order does not matter',
       ).argParser(appendList),
     )
     .option(

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-/** What `coxswain up` may be told about who is who; the names are kube-apiserver's. */
+/** The authentication flags of `coxswain up`; the names are kube-apiserver's. */
 export interface AuthenticationFlags {
   readonly anonymousAuth: boolean
   readonly apiAudiences?: readonly string[]
@@ -38,7 +38,7 @@ export function addAuthenticationOptions(command: Command): Command {
   const text = (flag: string, what: string) => command.option(`--${flag} <text>`, what)
   const file = (flag: string, what: string) => command.option(`--${flag} <file>`, what)
   const list = (flag: string, what: string) =>
-    command.addOption(new Option(`--${flag} <list>`, `${what}; several with commas`).argParser(appendList))
+    command.addOption(new Option(`--${flag} <list>`, `${what}; comma-separated`).argParser(appendList))
   const repeatable = (flag: string, what: string) =>
     command.addOption(new Option(`--${flag}`, `${what}; may be repeated`).argParser(append))
   const boolean = (flag: string, what: string, preset: boolean) =>
@@ -48,49 +48,53 @@ export function addAuthenticationOptions(command: Command): Command {
   const duration = (flag: string, what: string) =>
     new Option(`--${flag} <duration>`, what).argParser(checkDuration)
 
-  boolean('anonymous-auth', 'let requests without a credential in as system:anonymous', true)
+  boolean('anonymous-auth', 'allow unauthenticated requests as system:anonymous', true)
   file('token-auth-file', 'bearer tokens, lines of token,user,uid,"group1,group2"')
-  file('client-ca-file', 'CAs whose client certificates count besides those of the data directory')
-  list('api-audiences', 'for whom tokens have to be meant (default: the issuers)')
+  file('client-ca-file', 'CAs of client certificates, in addition to that of the data directory')
+  list('api-audiences', 'the audiences of tokens (default: the issuers)')
   repeatable(
     'service-account-issuer <url>',
-    'issuer of service account tokens; the first is that of new ones',
+    'issuer of service account tokens; the first is used for new ones',
   )
   file('service-account-signing-key-file', 'private key for new tokens (default: one in the data directory)')
-  repeatable('service-account-key-file <file>', 'keys whose signatures on tokens count')
-  text('service-account-jwks-uri', 'where others find the keys')
-  command.addOption(duration('service-account-max-token-expiration', 'the longest that a token may last'))
-  boolean('service-account-extend-token-expiration', "let pods' tokens last a year", true)
-  boolean('enable-bootstrap-token-auth', 'take the tokens of secrets bootstrap-token-* in kube-system', false)
+  repeatable('service-account-key-file <file>', 'keys that verify service account tokens')
+  text('service-account-jwks-uri', 'URL of the JSON web key set that discovery publishes')
+  command.addOption(duration('service-account-max-token-expiration', 'the longest lifetime of a token'))
+  boolean('service-account-extend-token-expiration', 'extend the lifetime of Pod tokens to a year', true)
+  boolean(
+    'enable-bootstrap-token-auth',
+    'accept the tokens of Secrets bootstrap-token-* in kube-system',
+    false,
+  )
   file('authentication-config', 'AuthenticationConfiguration: identity providers and anonymous access')
-  file('authentication-token-webhook-config-file', 'kubeconfig of a server that knows tokens')
+  file('authentication-token-webhook-config-file', 'kubeconfig of a server that authenticates tokens')
   command.addOption(
-    new Option('--authentication-token-webhook-version <version>', 'of the TokenReview that it is sent')
+    new Option('--authentication-token-webhook-version <version>', 'version of TokenReview to send')
       .choices(['v1', 'v1beta1'])
       .default('v1beta1'),
   )
   command.addOption(
-    duration('authentication-token-webhook-cache-ttl', 'how long its answers are kept').default('2m0s'),
+    duration('authentication-token-webhook-cache-ttl', 'how long to cache its answers').default('2m0s'),
   )
   text('oidc-issuer-url', 'OpenID provider: its https URL, as in the claim iss')
-  text('oidc-client-id', 'OpenID provider: whom tokens have to be meant for')
+  text('oidc-client-id', 'OpenID provider: the audience of tokens')
   file('oidc-ca-file', "OpenID provider: CAs of the server's certificate (default: the system's)")
   command.option('--oidc-username-claim <text>', 'OpenID provider: the claim with the user', 'sub')
-  text('oidc-username-prefix', 'OpenID provider: put before the user; - for nothing')
+  text('oidc-username-prefix', 'OpenID provider: prefix of users; - for none')
   text('oidc-groups-claim', 'OpenID provider: the claim with the groups')
-  text('oidc-groups-prefix', 'OpenID provider: put before groups')
+  text('oidc-groups-prefix', 'OpenID provider: prefix of groups')
   command.addOption(
-    new Option('--oidc-signing-algs <list>', 'OpenID provider: algorithms of signatures that count')
+    new Option('--oidc-signing-algs <list>', 'OpenID provider: accepted signing algorithms')
       .default(['RS256'])
       .argParser(parseList),
   )
-  repeatable('oidc-required-claim <key=value>', 'OpenID provider: a claim that has to be there')
+  repeatable('oidc-required-claim <key=value>', 'OpenID provider: a required claim')
   file('requestheader-client-ca-file', 'CA of the certificates of front proxies')
   list('requestheader-allowed-names', 'common names of front proxies (default: any)')
-  list('requestheader-username-headers', 'headers with the user that a front proxy vouches for')
+  list('requestheader-username-headers', 'headers with the user')
   list('requestheader-uid-headers', 'headers with the uid')
   list('requestheader-group-headers', 'headers with the groups')
-  list('requestheader-extra-headers-prefix', 'what headers with extra begin with')
+  list('requestheader-extra-headers-prefix', 'prefix of headers with extra fields')
   return command
 }
 
@@ -112,11 +116,11 @@ function appendList(text: string, before: readonly string[] = []): string[] {
 function parseBoolean(text: string): boolean {
   if (/^(1|t|true)$/i.test(text)) return true
   if (/^(0|f|false)$/i.test(text)) return false
-  throw new InvalidArgumentError('true or false is needed.')
+  throw new InvalidArgumentError('must be true or false.')
 }
 
-/** Go's form; it is read where it is used, so that other commands need not load what reads it. */
+/** In Go's format; parsed where it is used, so that other commands do not load the parser. */
 export function checkDuration(text: string): string {
   if (/^(\d+(\.\d+)?(ns|us|ms|s|m|h))+$/.test(text)) return text
-  throw new InvalidArgumentError('a duration like 10s or 1h30m is needed.')
+  throw new InvalidArgumentError('must be a duration such as 10s or 1h30m.')
 }

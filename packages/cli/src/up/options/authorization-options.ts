@@ -2,7 +2,7 @@ import { quoteAll } from '@coxswain/apimachinery/go'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { CommandError } from '../../exit.ts'
 
-/** What `coxswain up` may be told about who may do what; the names are kube-apiserver's. */
+/** The authorization flags of `coxswain up`; the names are kube-apiserver's. */
 export interface AuthorizationFlags {
   readonly authorizationMode?: readonly string[]
   readonly authorizationPolicyFile?: string
@@ -18,14 +18,14 @@ export function addAuthorizationOptions(command: Command): Command {
     .addOption(
       new Option(
         '--authorization-mode <list>',
-        'who may do what: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node, in the order in which they are asked (default: Node,RBAC)',
+        'authorizers in order: AlwaysAllow, AlwaysDeny, ABAC, Webhook, RBAC, Node (default: Node,RBAC)',
       ).argParser(appendList),
     )
-    .option('--authorization-policy-file <file>', 'policies of mode ABAC, one JSON object a line')
-    .option('--authorization-webhook-config-file <file>', 'kubeconfig of the server that mode Webhook asks')
+    .option('--authorization-policy-file <file>', 'policies of mode ABAC, one JSON object per line')
+    .option('--authorization-webhook-config-file <file>', 'kubeconfig of the server of mode Webhook')
     .option(
       '--authorization-webhook-version <version>',
-      'of the SubjectAccessReview that it is sent (default: v1beta1)',
+      'version of SubjectAccessReview to send (default: v1beta1)',
     )
     .addOption(ttl('authorized', 'yes', '5m0s'))
     .addOption(ttl('unauthorized', 'no', '30s'))
@@ -36,7 +36,7 @@ export function addAuthorizationOptions(command: Command): Command {
 }
 
 function ttl(kind: string, answer: string, preset: string): Option {
-  const what = `how long its answer ${answer} is kept (default: ${preset})`
+  const what = `how long to cache its answer ${answer} (default: ${preset})`
   return new Option(`--authorization-webhook-cache-${kind}-ttl <duration>`, what).argParser(checkDuration)
 }
 
@@ -44,16 +44,16 @@ function appendList(text: string, before: readonly string[] = []): string[] {
   return [...before, ...text.split(',').map(item => item.trim())].filter(item => item !== '')
 }
 
-/** Go's form; it is read where it is used, so that other commands need not load what reads it. */
+/** In Go's format; parsed where it is used, so that other commands do not load the parser. */
 function checkDuration(text: string): string {
   if (/^(0|(\d+(\.\d+)?(ns|us|ms|s|m|h))+)$/.test(text)) return text
-  throw new InvalidArgumentError('a duration like 10s or 1h30m is needed.')
+  throw new InvalidArgumentError('must be a duration such as 10s or 1h30m.')
 }
 
 export const authorizationModes = ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'] as const
 export const defaultAuthorizationModes: readonly string[] = ['Node', 'RBAC']
 
-/** Throws a usage error, in kube-apiserver's words, for options that contradict each other. */
+/** Throws a usage error, with kube-apiserver's message, for conflicting options. */
 export function checkAuthorizationFlags(options: AuthorizationFlags): void {
   const problem = findProblem(options)
   if (problem) throw new CommandError(problem, { exitCode: 2 })

@@ -4,7 +4,7 @@ import { createProgram } from '../../main.ts'
 import { checkCombinations, completeOptions } from './combinations.ts'
 import type { UpOptions } from './up-options.ts'
 
-/** What is wrong with a command line of `up`, or the store that it uses. */
+/** The error of a command line of `up`, or the store that it uses. */
 function outcomeOf(...args: string[]): string {
   const up = createProgram().commands.find(command => command.name() === 'up')!
   up.parseOptions(args)
@@ -23,7 +23,7 @@ function outcomeOf(...args: string[]): string {
 }
 
 describe('options of up that need others', () => {
-  it('are taken with them, and by themselves where they imply them', () => {
+  it('are accepted with them, and alone where they imply them', () => {
     assert.equal(outcomeOf(), 'sqlite')
     assert.equal(outcomeOf('--etcd-servers', 'http://a', '--etcd-prefix', '/x'), 'etcd')
     assert.equal(
@@ -62,9 +62,9 @@ describe('options of up that need others', () => {
     ['at least one of --nodes', '--isolation', 'none', '--runtime', 'process', '--nodes', '0'],
     ['--controllers none', '--controllers', 'none', '--nodes', '3'],
     ['--controllers none', '--controllers', 'none', '--scheduler-config', 'x'],
-    ['something positive', '--max-requests-inflight', '0', '--max-mutating-requests-inflight', '0'],
+    ['positive sum', '--max-requests-inflight', '0', '--max-mutating-requests-inflight', '0'],
   ] as const) {
-    it(`are refused without: ${args.join(' ')}`, () => {
+    it(`are rejected without: ${args.join(' ')}`, () => {
       assert.ok(outcomeOf(...args).includes(needed), outcomeOf(...args))
     })
   }

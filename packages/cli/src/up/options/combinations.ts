@@ -2,9 +2,9 @@ import { CommandError } from '../../exit.ts'
 import type { GivenOptions, UpOptions } from './up-options.ts'
 
 interface Rule {
-  /** Property names of options; a star stands for any end. */
+  /** Property names of options; a trailing star matches any suffix. */
   readonly options: readonly string[]
-  /** Those among them that need nothing else. */
+  /** Exceptions that need nothing else. */
   readonly except?: readonly string[]
   readonly needs: string
   readonly isMet: (options: UpOptions) => unknown
@@ -75,7 +75,7 @@ const rules: readonly Rule[] = [
       'isolation',
       'image',
     ],
-    needs: 'controllers, and there are none with --controllers none',
+    needs: 'controllers, which --controllers none disables',
     isMet: runsLoops,
   },
   {
@@ -128,18 +128,18 @@ export function completeOptions(options: UpOptions, given: GivenOptions): UpOpti
   }
 }
 
-/** Throws a usage error for an option that would be ignored beside the others, and for options that exclude each other. */
+/** Throws a usage error for an option that would have no effect, and for options that exclude each other. */
 export function checkCombinations(options: UpOptions, given: GivenOptions): void {
   for (const rule of rules) {
     if (rule.isMet(options)) continue
     for (const [property, flag] of given) {
       if (!isNamed(rule, property)) continue
-      throw new CommandError(`${flag} has no effect by itself: it needs ${rule.needs}`, { exitCode: 2 })
+      throw new CommandError(`${flag} has no effect without ${rule.needs}`, { exitCode: 2 })
     }
   }
   if (options.maxRequestsInflight + options.maxMutatingRequestsInflight === 0)
     throw new CommandError(
-      '--max-requests-inflight and --max-mutating-requests-inflight must add up to something positive',
+      '--max-requests-inflight and --max-mutating-requests-inflight must have a positive sum',
       { exitCode: 2 },
     )
   if ((options.etcdCertfile === undefined) !== (options.etcdKeyfile === undefined))

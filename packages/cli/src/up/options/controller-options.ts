@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { checkDuration } from './authentication-options.ts'
 
-/** What `coxswain up` may be told about its control loops; the names are kube-controller-manager's. */
+/** The controller flags of `coxswain up`; the names are kube-controller-manager's. */
 export interface ControllerFlags {
   readonly leaderElect: 'true' | 'false'
   readonly leaderElectLeaseDuration: string
@@ -20,30 +20,36 @@ export function addControllerOptions(command: Command): Command {
     .addOption(
       new Option(
         '--leader-elect <bool>',
-        'whether controllers and scheduler run only while they hold their leases in kube-system',
+        'run controllers and scheduler only while they hold their leases in kube-system',
       )
         .choices(['true', 'false'])
         .default('true'),
     )
-    .addOption(period('lease-duration', 'how long others wait for a leader that is silent', '15s'))
+    .addOption(
+      period(
+        'lease-duration',
+        'how long candidates wait after the last renewal before they take over',
+        '15s',
+      ),
+    )
     .addOption(period('renew-deadline', 'how long a leader tries to renew before it stops leading', '10s'))
-    .addOption(period('retry-period', 'how long to wait between tries', '2s'))
+    .addOption(period('retry-period', 'how long to wait between attempts', '2s'))
     .addOption(
       new Option(
         '--cloud-provider <name>',
-        'whose machines, routes and load balancers these are; local gives load balancers addresses of this machine',
+        'the provider of load balancers; local gives them addresses of this machine',
       )
         .choices(['local', 'none'])
         .default('local'),
     )
-    .option('--allocate-node-cidrs', 'give every node its range of pod addresses', false)
+    .option('--allocate-node-cidrs', 'allocate a pod CIDR to every node', false)
     .option(
       '--cluster-cidr <cidr>',
-      'of which nodes get theirs; one of each family with a comma (default: 10.244.0.0/16)',
+      'the range of pod CIDRs; one of each family separated by a comma (default: 10.244.0.0/16)',
     )
-    .addOption(maskSize('node-cidr-mask-size', "size of a node's range (default: 24, of IPv6 64)"))
-    .addOption(maskSize('node-cidr-mask-size-ipv4', 'the same for IPv4, with two families'))
-    .addOption(maskSize('node-cidr-mask-size-ipv6', 'the same for IPv6, with two families'))
+    .addOption(maskSize('node-cidr-mask-size', "mask size of a node's pod CIDR (default: 24, for IPv6 64)"))
+    .addOption(maskSize('node-cidr-mask-size-ipv4', 'mask size for IPv4, with two families'))
+    .addOption(maskSize('node-cidr-mask-size-ipv6', 'mask size for IPv6, with two families'))
 }
 
 function period(name: string, what: string, preset: string): Option {
@@ -53,6 +59,6 @@ function period(name: string, what: string, preset: string): Option {
 function maskSize(name: string, what: string): Option {
   return new Option(`--${name} <n>`, what).argParser(text => {
     if (/^\d{1,3}$/.test(text) && Number(text) > 0 && Number(text) <= 128) return Number(text)
-    throw new InvalidArgumentError('a number from 1 to 128 is needed.')
+    throw new InvalidArgumentError('must be a number from 1 to 128.')
   })
 }

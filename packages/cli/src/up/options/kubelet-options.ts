@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
-/** What `coxswain up` may be told about kubelets that are not its own; the names are kube-apiserver's. */
+/** The flags of `coxswain up` for other kubelets; the names are kube-apiserver's. */
 export interface KubeletFlags {
   readonly kubeletClientCertificate?: string
   readonly kubeletClientKey?: string
@@ -14,17 +14,17 @@ export function addKubeletOptions(command: Command): Command {
   return command
     .option(
       '--kubelet-client-certificate <file>',
-      'what kubelets of other nodes are shown (default: one that the CA of this server signs)',
+      'client certificate for kubelets of other nodes (default: one signed by the CA of this server)',
     )
     .option('--kubelet-client-key <file>', 'its key')
     .option(
       '--kubelet-certificate-authority <file>',
-      'who signs the certificates of those kubelets (default: any certificate is taken)',
+      'CA of the serving certificates of those kubelets (default: they are not verified)',
     )
     .addOption(
       new Option(
         '--kubelet-preferred-address-types <list>',
-        'types of node addresses, the one to connect to first',
+        'types of node addresses to connect to, in order of preference',
       )
         .argParser(parseAddressTypes)
         .default(addressTypes, addressTypes.join(',')),
@@ -34,5 +34,5 @@ export function addKubeletOptions(command: Command): Command {
 function parseAddressTypes(text: string): string[] {
   const types = text.split(',').map(type => type.trim())
   if (types.every(type => addressTypes.includes(type))) return types
-  throw new InvalidArgumentError(`a list of ${addressTypes.join(', ')} is needed.`)
+  throw new InvalidArgumentError(`must be a list of ${addressTypes.join(', ')}.`)
 }

@@ -13,6 +13,6 @@ export function addSchedulerOptions(command: Command): Command {
     )
     .option(
       '--scheduler-plugin <file...>',
-      'plug-ins of your own for the scheduler; the configuration names them, without one they are simply at work',
+      'your own scheduler plug-ins; the configuration enables them, or all are enabled without one',
     )
 }

@@ -29,7 +29,7 @@ export function addServiceProxyOptions(command: Command): Command {
     .addOption(
       new Option(
         '--service-proxy <bool>',
-        'whether, with --runtime process, services answer on this machine: node ports at 127.0.0.1, a cluster IP 10.b.c.d at 127.b.c.d',
+        'with --runtime process: make Services reachable on this machine, node ports at 127.0.0.1, a cluster IP 10.b.c.d at 127.b.c.d',
       )
         .choices(['true', 'false'])
         .default('true'),

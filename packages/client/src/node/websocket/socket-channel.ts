@@ -6,7 +6,7 @@ import { closePayload, encodeFrame, FrameReader, opcodes } from '@coxswain/wire/
 import type { MessageChannel } from '../../streams/message-channel.ts'
 
 const maxMessageBytes = 64 * 1024 * 1024
-/** So many messages may wait for their reader before the peer is held back. */
+/** The most unread messages before the peer is blocked. */
 const waitingLimit = 64
 /** How long the peer may take to answer a close. */
 const closeTimeout = 5_000
@@ -32,7 +32,9 @@ export class SocketChannel implements MessageChannel {
         onControl: (opcode, payload) => this.#onControl(opcode, payload),
         onError: reason => {
           const cause = new Error(reason)
-          this.#received.fail(new TransportError('BadMessage', 'what came is no WebSocket', { cause }))
+          this.#received.fail(
+            new TransportError('BadMessage', 'the peer sent an invalid WebSocket frame', { cause }),
+          )
           socket.destroy()
         },
       },

@@ -13,17 +13,18 @@ import { acceptKey, type ClientTls, connect } from '@coxswain/wire/node/client'
 import type { MessageChannel, UpgradingTransport } from '../../streams/message-channel.ts'
 import { SocketChannel } from './socket-channel.ts'
 
+/** Options of {@link withUpgrade}. */
 export interface UpgradeOptions {
   readonly server: string
   readonly tls?: ClientTls | (() => Promise<ClientTls>)
   readonly proxy?: string
 }
 
-/** Until the server has said yes or no. */
+/** The timeout of the handshake. */
 const handshakeTimeout = 30_000
-/** How much of a refusal is read. */
+/** How much of an error answer is read. */
 const maxRefusalBytes = 1024 * 1024
-/** Loaded when it is needed: an `import` of it brings all of undici along. */
+/** Loaded on demand: an `import` would also load undici. */
 const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 /** Adds upgrades to a transport; each has a connection of its own, to the same server with the same credentials. */

@@ -1,7 +1,7 @@
 import { decodeText } from '@coxswain/kit'
 import type { ContainerSpec } from '../../container-runtime.ts'
 
-/** Processes are told apart by it on the whole machine, where others may run the same. */
+/** Identifies the processes of this test among all of the machine. */
 export const uid: string = `u${process.pid}`
 export const pod: ContainerSpec['pod'] = { uid, namespace: 'default', name: 'p' }
 /** A container that runs a script of the shell. */

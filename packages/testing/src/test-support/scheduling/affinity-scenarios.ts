@@ -41,7 +41,7 @@ export const interPodAffinity: readonly Scenario[] = [
     ],
   },
   {
-    name: 'InterPodAffinity: with nobody to be near there is no node',
+    name: 'InterPodAffinity: without a pod to be near there is no node',
     nodes: zones,
     steps: [{ create: [pod('w', near({}))], end: { w: refused(2, `2 ${notNear}`) } }],
   },

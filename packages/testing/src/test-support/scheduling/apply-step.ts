@@ -28,7 +28,7 @@ function parseName(name: string): ObjectKey {
   return second === undefined ? { namespace, name: first } : { namespace: first, name: second }
 }
 
-/** `pause` comes between other objects and the first pod after them: caches of different kinds wait for nobody. */
+/** `pause` separates other objects from the first pod after them: caches of different kinds are not synchronized. */
 export async function apply(client: Client, step: Step, pause?: () => Promise<void>): Promise<void> {
   let before: Given | undefined
   for (const given of step.create ?? []) {

@@ -23,7 +23,7 @@ export const house: readonly Given[] = [
   [PriorityClass, { metadata: { name: 'polite' }, value: 1_000, preemptionPolicy: 'Never' }],
 ]
 
-/** Where the extender is reached, unless somebody says otherwise. */
+/** The default address of the extender. */
 const nowhere = 'http://127.0.0.1:1'
 
 /** A KubeSchedulerConfiguration. Only pods that ask for `example.com/rack` are the extender's. */
@@ -119,7 +119,7 @@ export function answerExtender(url: string, body: unknown): unknown {
   }
 }
 
-/** How often a scheduler has looked for a node for anybody. */
+/** The number of scheduling attempts. */
 export interface Tries {
   count: number
 }

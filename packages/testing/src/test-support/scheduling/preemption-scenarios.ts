@@ -55,7 +55,7 @@ export const defaultPreemption: readonly Scenario[] = [
     ],
   },
   {
-    name: 'DefaultPreemption: that one of two is gone does not help before the other is on its way',
+    name: 'DefaultPreemption: the deletion of one of two victims does not help before the other is terminating',
     nodes: [node('n1', { cpu: '2' })],
     steps: [
       { create: [pod('a', { priorityClassName: 'middle' }), pod('b', slow)], end: { a: 'n1', b: 'n1' } },
@@ -68,7 +68,7 @@ export const defaultPreemption: readonly Scenario[] = [
     ],
   },
   {
-    name: 'DefaultPreemption: nobody leaves for an equal',
+    name: 'DefaultPreemption: no pod is preempted by one of equal priority',
     nodes: [node('n1', { cpu: '1' })],
     steps: [
       { create: [pod('a', urgent)], end: { a: 'n1' } },
@@ -145,7 +145,7 @@ export const defaultPreemption: readonly Scenario[] = [
     ],
   },
   {
-    name: 'DefaultPreemption: where there are pods enough but not little enough ones, nobody leaves',
+    name: 'DefaultPreemption: no pod is preempted when none has a low enough priority',
     nodes: [node('n1', { cpu: '2' })],
     steps: [
       { create: [pod('a', urgent), pod('b')], end: { a: 'n1', b: 'n1' } },

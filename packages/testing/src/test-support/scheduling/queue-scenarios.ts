@@ -86,7 +86,7 @@ export const queue: readonly Scenario[] = [
     ],
   },
   {
-    name: 'the queue: a pod that was bound by somebody else is left alone',
+    name: 'the queue: a pod that another scheduler has bound is left alone',
     nodes: [node('n1', { cpu: '1' }), node('n2', { unschedulable: true })],
     steps: [
       { create: [pod('a'), pod('b')], end: { a: 'n1' } },
@@ -117,7 +117,7 @@ export const queue: readonly Scenario[] = [
   },
 ]
 
-/** Fails so many times, with an error that is nobody's fault. */
+/** Fails this many times, with an internal error. */
 const stumbling = (times: number): SchedulerPlugin => {
   let left = times
   return {
@@ -152,7 +152,7 @@ export const backoff: readonly Scenario[] = [
     ],
   },
   {
-    name: 'back-off: a pod that was refused and may pass now is not kept waiting when nobody else is ready',
+    name: 'back-off: a pod that was rejected and may fit now is not kept waiting when no other pod is ready',
     nodes: [node('n1', { cpu: '1' })],
     steps: [
       { create: [pod('a'), pod('b')], end: { b: full } },
@@ -164,7 +164,7 @@ export const backoff: readonly Scenario[] = [
 
 export const permit: readonly Scenario[] = [
   {
-    name: 'permit: a pod waits until it is allowed, and is told its node meanwhile',
+    name: 'permit: a pod waits until it is allowed, and has its nominated node meanwhile',
     nodes: [node('n1')],
     plugins: () => [doorkeeper(60_000, 10_000)],
     steps: [
@@ -173,7 +173,7 @@ export const permit: readonly Scenario[] = [
     ],
   },
   {
-    name: 'permit: nobody allows it, and the pod waits for another chance',
+    name: 'permit: a pod that is not allowed in time waits for another attempt',
     nodes: [node('n1')],
     plugins: () => [doorkeeper(10_000)],
     steps: [
@@ -238,7 +238,7 @@ export const profiles: readonly Scenario[] = [
     ],
   },
   {
-    name: 'profiles: one makes nobody leave',
+    name: 'profiles: one does not preempt',
     nodes: [node('n1', { cpu: '1' })],
     steps: [
       { create: [pod('a')], end: { a: 'n1' } },
@@ -261,7 +261,7 @@ export const profiles: readonly Scenario[] = [
   {
     name: 'profiles: pods of a scheduler that is not there are left alone',
     nodes: [node('n1')],
-    steps: [{ create: [pod('a', ofProfile('nobody')), pod('b')], end: { a: 'waiting', b: 'n1' }, tries: 1 }],
+    steps: [{ create: [pod('a', ofProfile('absent')), pod('b')], end: { a: 'waiting', b: 'n1' }, tries: 1 }],
   },
   {
     name: 'profiles: they share the nodes and the queue',

@@ -155,7 +155,7 @@ export const nodeResourcesFit: readonly Scenario[] = [
     ],
   },
   {
-    name: 'NodeResourcesFit: a pod that is told to shrink still takes what it has',
+    name: 'NodeResourcesFit: a pod with a pending resize still uses its allocated resources',
     nodes: [node('n1', { cpu: '4' })],
     steps: [
       { create: [pod('a', { cpu: '4' })], end: { a: 'n1' } },

@@ -124,7 +124,7 @@ function limited(requests: Readonly<Record<string, string>>): object {
 export const pods = (shape: PodShape, ...names: readonly string[]): Given[] =>
   names.map(name => pod(name, shape))
 
-/** The sentence for a pod that none of `all` nodes takes. Preemption makes nobody leave, unless it is told otherwise. */
+/** The message for a pod that does not fit on any of `all` nodes. By default, preemption finds no victims. */
 export function refused(
   all: number,
   reasons: string,

@@ -201,14 +201,14 @@ export const topologySpread: readonly Scenario[] = [
     name: 'PodTopologySpread: a pod that goes evens things out and wakes the one that waits',
     nodes: [zoned('n1', 'a'), zoned('n2', 'b', { unschedulable: true })],
     steps: [
-      { create: [on('p1', 'n1'), on('stranger', 'n1', {})], end: { p1: 'n1' } },
+      { create: [on('p1', 'n1'), on('unrelated', 'n1', {})], end: { p1: 'n1' } },
       {
         create: [spread('p2')],
         end: { p2: refused(2, `1 ${skewed}, 1 node(s) were unschedulable`, noVictims(2, 1)) },
         tries: 1,
       },
       {
-        delete: [[Pod, 'stranger']],
+        delete: [[Pod, 'unrelated']],
         end: { p2: refused(2, `1 ${skewed}, 1 node(s) were unschedulable`, noVictims(2, 1)) },
         tries: 0,
       },

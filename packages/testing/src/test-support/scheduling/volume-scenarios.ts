@@ -162,7 +162,7 @@ export const volumeRestrictions: readonly Scenario[] = [
     ],
   },
   {
-    name: 'VolumeRestrictions: the pod that has the disk goes and wakes the other, a stranger does not',
+    name: 'VolumeRestrictions: the deletion of the pod with the disk wakes the other, that of an unrelated pod does not',
     nodes: [node('n1')],
     steps: [
       { create: [disk('a', gce('one')), pod('x')], end: { a: 'n1', x: 'n1' } },
@@ -407,7 +407,7 @@ export const volumeBinding: readonly Scenario[] = [
     ],
   },
   {
-    name: 'VolumeBinding: without a volume and without anybody to make one there is no node',
+    name: 'VolumeBinding: without a volume and without a provisioner there is no node',
     nodes: [node('n1')],
     steps: [
       {
@@ -447,7 +447,7 @@ export const volumeBinding: readonly Scenario[] = [
     ],
   },
   {
-    name: 'VolumeBinding: a provisioner is told the node, and the pod waits for it',
+    name: 'VolumeBinding: a provisioner gets the selected node, and the pod waits for it',
     nodes: [node('n1')],
     steps: [
       {
