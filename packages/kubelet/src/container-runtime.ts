@@ -190,7 +190,7 @@ export interface RunningContainer {
   readonly id: string
   /** Nothing runs: probes and hooks succeed without being asked. @default that of the runtime */
   readonly isSimulated?: boolean
-  /** Whom it runs as. @default nobody knows */
+  /** The user it runs as. @default unknown */
   readonly user?: { readonly uid: number; readonly gid: number; readonly supplementalGroups?: number[] }
   /** Resolves when all of its processes have ended. */
   readonly exited: Promise<ContainerExit>

@@ -46,7 +46,7 @@ describe('a cluster on the real clock', () => {
     assert.equal(await client.get(Namespace, { name: 'team' }), undefined)
   })
 
-  it('has no port until somebody asks for a kubeconfig, and then one with TLS', async () => {
+  it('has no port until a kubeconfig is requested, and then one with TLS', async () => {
     let file: string
     {
       await using cluster = await startCluster()
@@ -97,7 +97,7 @@ describe('a cluster on a virtual clock', () => {
 })
 
 describe('a cluster for tests', () => {
-  it('freezes what caches hold, unless told not to', async () => {
+  it('freezes what caches hold, unless disabled', async () => {
     for (const freeze of [true, false]) {
       await using cluster = await startCluster({ env: new VirtualWorld({ seed: 3 }), freeze })
       const outcomes = new Set<string>()
@@ -123,7 +123,7 @@ describe('a cluster for tests', () => {
     }
   })
 
-  it('lets a test stand between everybody and the server', async () => {
+  it('lets a test intercept every request to the server', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld(), controllers: false })
     const { client, run } = cluster
     {

@@ -57,7 +57,7 @@ export interface ClusterOptions {
   readonly nodes?: number
   /** Functions that are containers of this process, by image: `image: greeter` runs `greeter`. */
   readonly images?: Readonly<Record<string, ImageFunction>>
-  /** Freeze what the caches of operators hold, so that whoever changes it gets a TypeError. @default true */
+  /** Freeze what the caches of operators hold, so that code that changes it gets a TypeError. @default true */
   readonly freeze?: boolean
   /**
    * What operators that are started log; `silentLogger` for nothing. @default that of `env`; where it is silent, warnings and
@@ -110,12 +110,12 @@ export interface Cluster extends ClusterExpectations, AsyncDisposable {
   run<T>(promise: Promise<T>): Promise<T>
   /**
    * Lets everything that can happen now happen. On a virtual world: until nothing is left to do at the present time. On
-   * the real clock: until nobody has asked the server for anything for a tenth of a second; rejects after ten seconds.
+   * the real clock: until the server has received no request for a tenth of a second; rejects after ten seconds.
    */
   settle(): Promise<void>
   /** Moves the clock. Virtual worlds only. */
   advance(ms: number): Promise<void>
-  /** Stands between everybody and the server until it is disposed of; the latest is asked first. */
+  /** Intercepts every request to the server until it is disposed of; the latest runs first. */
   intercept(interceptor: Interceptor): Disposable
   /** Stops the API server, keeps it away for `downtime` milliseconds, and starts it anew on the same store. */
   restart(downtime?: number): Promise<void>

@@ -48,7 +48,7 @@ function rollScope(dice: Random): Scope {
   ][dice.below(5)]!
 }
 
-/** One change by somebody whose connection works. */
+/** One change by a client whose connection works. */
 async function change(cluster: Cluster, dice: Random, step: number): Promise<void> {
   const { client, run } = cluster
   const key = { namespace: dice.below(4) ? 'default' : 'kube-public', name: names[dice.below(names.length)]! }

@@ -175,7 +175,7 @@ describe('installing kinds', () => {
   it('writes the conversion before the kind is watched, so that no watch breaks', async () => {
     await using cluster = await launch()
     const { client, run } = cluster
-    await cluster.install(reconciling(Two.v2)) // as somebody else would: without a conversion
+    await cluster.install(reconciling(Two.v2)) // as another installer would: without a conversion
     let count = 0
     cluster.start(converting(() => void count++))
     await cluster.settle()

@@ -137,7 +137,7 @@ async function failOver(
     const name = await holder()
     const leader = replicas.find(({ identity }) => identity === name)!
     const other = replicas.find(replica => replica !== leader)!
-    assert.ok(leader, `seed ${seed}: somebody leads`)
+    assert.ok(leader, `seed ${seed}: a replica leads`)
     assert.ok(writesOf(leader.identity).length > 0, `seed ${seed}: the leader writes`)
     assert.equal(writesOf(other.identity).length, 0, `seed ${seed}: only the leader writes`)
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { CommandError, explainSystemError } from '../exit.ts'
 
-/** What is in a file that a flag names. What goes wrong is told with the flag, never with the file's text. */
+/** The content of a file that a flag names. Errors name the flag, and never show the file's text. */
 export function readFlagFile<T>(flag: string, file: string, read: (text: string) => T): T {
   let text: string
   try {

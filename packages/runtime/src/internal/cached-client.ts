@@ -48,7 +48,7 @@ export interface CachedClientOptions {
   readonly guard?: WriteGuard
   /** What the calls to the server are a part of, where traces are made. */
   readonly span?: Span
-  /** Told of every call to the server. */
+  /** Called for every call to the server. */
   readonly onCall?: (call: ApiCall) => void
 }
 

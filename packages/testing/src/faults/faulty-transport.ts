@@ -18,7 +18,7 @@ export interface TransportFaults {
   readonly hang: number
   /** 429, 500 or 503 from something in between, as HTML or as a Status. */
   readonly gateway: number
-  /** A read is answered 410, and a watch is told so before a chunk. */
+  /** A read is answered 410, and a watch gets the error before a chunk. */
   readonly expire: number
   /** A stream breaks before a chunk. */
   readonly drop: number

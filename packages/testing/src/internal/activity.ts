@@ -1,11 +1,11 @@
 import type { Clock } from '@coxswain/kit'
 import { isStream, type WireResponse } from '@coxswain/wire'
 
-/** Silence that counts as the end of what was going on: longer than any hand-off between parts of one process. */
+/** Silence that counts as the end of all activity: longer than any hand-off between parts of one process. */
 const quietPeriod = 100
 const patience = 10_000
 
-/** Knows whether somebody asks the server for something. Open streams do not count, their beginning does. */
+/** Whether requests are in progress. Open streams do not count, opening one does. */
 export class Activity {
   readonly #clock: Clock
   #open = 0

@@ -19,7 +19,7 @@ export class Switchboard implements Outbound {
       const handler = this.#handlers.get(origin)
       if (handler) return createInProcessTransport(handler, this.#env).send(request)
       return Promise.reject(
-        new TransportError('ConnectFailed', `nobody listens at ${origin}`, { sent: false }),
+        new TransportError('ConnectFailed', `nothing listens at ${origin}`, { sent: false }),
       )
     },
     async [Symbol.asyncDispose]() {},

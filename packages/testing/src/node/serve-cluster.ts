@@ -9,7 +9,7 @@ import { createCertificate, createWebSocketUpgrade, serve } from '@coxswain/wire
 export interface ServeClusterOptions {
   readonly handler: Handler
   readonly log: Logger
-  /** Driven by the requests that come in, while nobody else drives it. */
+  /** Driven by incoming requests while nothing else drives it. */
   readonly world?: VirtualWorld
 }
 
@@ -64,7 +64,7 @@ function createPki(clusterTime: number) {
   return { ca, server, admin }
 }
 
-/** How long to wait for somebody else who drives the world, before looking again. */
+/** How long to wait while the world is driven elsewhere, before looking again. */
 const turnPeriod = 2
 /** How long a request waits at most for what an earlier one has set going. */
 const patience = 200

@@ -46,7 +46,7 @@ describe('addresses of the server', () => {
     assert.equal(resolveAddresses(parse('--bind-address=::')).local, '::1')
   })
 
-  it('are advertised as told, also behind a loopback address', () => {
+  it('are advertised as given, also behind a loopback address', () => {
     const { advertised, reachable } = resolveAddresses(parse('--advertise-address', '192.0.2.9'))
     assert.deepEqual([advertised, reachable], ['192.0.2.9', '192.0.2.9'])
   })

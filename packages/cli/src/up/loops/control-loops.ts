@@ -14,7 +14,7 @@ import { createCertificateIssuer } from './certificate-issuer.ts'
 export interface ManagerOptions
   extends Pick<ControllerManagerOptions, 'controllers' | 'nodeRanges' | 'rootCa' | 'signToken'> {
   readonly env: Env
-  /** Whose machines, routes and load balancers these are. @default nobody's */
+  /** The cloud that owns machines, routes and load balancers. @default none */
   readonly cloudProvider?: 'local' | 'none'
   /** The folder for what the local-path provisioner makes. */
   readonly volumes: string

@@ -118,7 +118,7 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** The options with what they imply: whoever names servers of etcd means to use them; --secure-port is --port. */
+/** The options with what they imply: etcd servers imply etcd storage; --secure-port is --port. */
 export function completeOptions(options: UpOptions, given: GivenOptions): UpOptions {
   const isImplied = given.has('etcdServers') && !given.has('storage')
   return {

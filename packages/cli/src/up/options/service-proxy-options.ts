@@ -44,7 +44,7 @@ function parseImage(text: string, before: ReadonlyMap<string, string> = new Map(
   return new Map([...before, [name, resolve(folder)]])
 }
 
-/** Simulated Pods do not listen: there is nobody to connect to. */
+/** Simulated Pods do not listen: there is nothing to connect to. */
 export function hasServiceProxy(
   options: ServiceProxyFlags & { readonly runtime: 'simulated' | 'process' },
 ): boolean {
