@@ -31,8 +31,9 @@ export interface StoreReport {
 export function checkStore(directory: string): StoreReport {
   const file = join(directory, databaseName)
   if (!existsSync(file)) throw new StoreError('InvalidArgument', `there is no store in ${directory}`)
-  const report = checkFile(file)
+  // Before the snapshot: a running server goes on writing, and its witness with it.
   const seen = readWitness(directory)
+  const report = checkFile(file)
   if (seen === undefined || seen <= report.revision) return report
   return { ...report, problems: [...report.problems, `the store has been at revision ${seen} before`] }
 }
