@@ -6,6 +6,6 @@ const oldest = 24
 
 test(`Node ${oldest} or later runs the tests`, () => {
   const { node } = process.versions
-  const problem = `this is Node ${node}, and Node ${oldest} or later is needed; start through npm (npm test), or with PATH=$PWD/node_modules/.bin:$PATH`
+  const problem = `Node.js ${oldest} or later is required, but this is ${node}; start through npm (npm test), or with PATH=$PWD/node_modules/.bin:$PATH`
   assert.ok(Number(node.split('.')[0]) >= oldest, problem)
 })

@@ -228,7 +228,7 @@ describe('services on the machine itself', () => {
     await session.until('get pods -n kube-system -l k8s-app=kube-proxy', /^kube-proxy-node-1 +1\/1 +Running/m)
     await session.ok(
       'logs -n kube-system kube-proxy-node-1',
-      /"opened a port of a service" .*service="services\/web::TCP"/,
+      /"opened a Service port" .*service="services\/web::TCP"/,
     )
   })
 
@@ -250,7 +250,7 @@ describe('services on the machine itself', () => {
     await eventually('an answer, or a word why there is none', async () => {
       // Without privileges port 443 cannot be bound.
       const events = await session.ok('get events -n default --field-selector involvedObject.name=kubernetes')
-      return (await status()) === '200' || /PortUnavailable .*this user may not listen there/.test(events)
+      return (await status()) === '200' || /PortUnavailable .*permission denied/.test(events)
     })
   })
 })
