@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { buildPackages } from './build/build-packages.ts'
 import { packPackages, plainNpmEnv } from './build/pack-packages.ts'
 import { isPublished } from './build/published.ts'
-import { entryPoints, type WorkspacePackage } from './checks/workspace.ts'
+import { entryPoints, readManifest, type WorkspacePackage } from './checks/workspace.ts'
 import { cacheFolder } from './components/index.ts'
 import { runOrFail } from './components/process.ts'
 import { installRunners, runProject, testRunners } from './test/runner-projects.ts'
@@ -89,8 +89,11 @@ process.exit(tally.finish())
 
 async function install(packages: readonly WorkspacePackage[]): Promise<void> {
   const tarballs = (await packPackages(root, packages, folder)).map(({ file }) => file)
+  // The one optional package that an entry point, @coxswain/kit/opentelemetry, cannot be imported without.
+  const { devDependencies = {} } = await readManifest(root)
+  const peer = `@opentelemetry/api@${devDependencies['@opentelemetry/api']}`
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }))
-  await runOrFail('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], {
+  await runOrFail('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', peer, ...tarballs], {
     cwd: folder,
     env,
   })

@@ -44,6 +44,7 @@ export const bench: BenchDefinition = {
       ...memoryCases(server, large),
       ...eventCases(server, changing),
       ...reconcileCases(server, changing),
+      ...traceCases(server, changing),
       ...queueCases(server),
       ...importCases(stack),
       startCase(server),
@@ -182,6 +183,24 @@ function reconcileCases(server: MemoryServer, { namespace, count }: Collection):
     const own = rounds(ours)
     const peer = { name: 'controller-runtime', rounds: rounds(goProgram) }
     const name = `reconciles with one read each, ${workers} at a time`
+    return [
+      compare({ name, unit: 'reconciles/s', pick: perSecond }, own, peer, namespace),
+      compare({ name, unit: 'reconciles/CPU s', pick: perCpu }, own, peer, namespace),
+    ]
+  })
+}
+
+/** The same reconciles with traces, beside those without. */
+function traceCases({ kubeconfig }: MemoryServer, { namespace, count }: Collection): FrameworkCase[] {
+  const rounds = (...how: string[]) =>
+    new Rounds(() =>
+      runProgram(ours, ['reconciles', namespace, String(count), '1', 'live', ...how], { kubeconfig }),
+    )
+  const plain = rounds()
+  return ['traced', 'sampled=0.01'].flatMap(how => {
+    const name = `reconciles with one read each, ${how}`
+    const own = rounds(how)
+    const peer = { name: 'without traces', rounds: plain, goal: atLeast(0.95) }
     return [
       compare({ name, unit: 'reconciles/s', pick: perSecond }, own, peer, namespace),
       compare({ name, unit: 'reconciles/CPU s', pick: perCpu }, own, peer, namespace),

@@ -2,13 +2,16 @@
 import { Pod } from '@coxswain/api/core/v1'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { Informer } from '@coxswain/informers'
-import { createRealEnv } from '@coxswain/kit'
+import { createRealEnv, type Env } from '@coxswain/kit'
+import { createOpenTelemetryTracer } from '@coxswain/kit/opentelemetry'
 import { defineOperator, listerWatcherOf, runOperator } from '@coxswain/runtime'
 import { WorkQueue } from '@coxswain/workqueue'
+import { BatchSpanProcessor, TraceIdRatioBasedSampler, TracerProvider } from '@opentelemetry/sdk-trace'
 import { liveBytes, type Result, report, residentBytes, startSignal, startStopwatch } from './task.ts'
 
 const [task, ...args] = process.argv.slice(2)
-const env = createRealEnv()
+// `traced` and `sampled=0.01` as the last argument make traces of reconciles.
+const env = traced(createRealEnv(), args.at(-1))
 const { signal } = new AbortController()
 
 switch (task) {
@@ -86,7 +89,7 @@ interface ReconcileTask {
 
 /** Each reconcile is a read from the cache and, when `live`, one from the server. */
 async function reconciles({ namespace, count, workers, live, waits }: ReconcileTask): Promise<void> {
-  const { client } = await createClientFromKubeconfig()
+  const { client } = await createClientFromKubeconfig({ env })
   const settled = Promise.withResolvers<void>()
   const finished = Promise.withResolvers<Result>()
   const total = waits ? 2 * count : count
@@ -127,4 +130,19 @@ async function queue(items: number, rounds: number): Promise<void> {
   const stop = startStopwatch()
   for (let i = 0; i < rounds; i++) await pass()
   report(stop(items * rounds))
+}
+
+/** Spans are batched as an exporter would, and then dropped. */
+function traced(plain: Env, how: string | undefined): Env {
+  const [, ratio] = /^sampled=([\d.]+)$/.exec(how ?? '') ?? []
+  if (how !== 'traced' && ratio === undefined) return plain
+  const exporter = {
+    export: (_: unknown, done: (result: { code: number }) => void) => done({ code: 0 }),
+    shutdown: async () => {},
+  }
+  const provider = new TracerProvider({
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+    sampler: new TraceIdRatioBasedSampler(ratio === undefined ? 1 : Number(ratio)),
+  })
+  return { ...plain, tracer: createOpenTelemetryTracer({ clock: plain.clock, provider }) }
 }

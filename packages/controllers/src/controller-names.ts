@@ -1,4 +1,4 @@
-/** The controllers there are, by upstream's names. */
+/** All controllers, by upstream's names. */
 export const controllerNames = [
   'bootstrap-signer-controller',
   'certificatesigningrequest-approving-controller',
@@ -106,14 +106,14 @@ function readNames(list: readonly string[]): readonly string[] {
   if (list.length === 1 && list[0] === 'none') return []
   if (!list.some(item => !item.startsWith('-')))
     throw new Error(
-      `${list.length === 0 ? 'names are needed' : `${list.join()} leaves nothing`}; say '*', names, '*' with '-name', or none`,
+      `${list.length === 0 ? 'must not be empty' : `${list.join()} selects no controller`}; use '*', names, '*' with '-name', or none`,
     )
   return list.map(item => {
     if (item === '*') return item
     const [, sign = '', given = ''] = /^(-?)(.*)$/.exec(item) ?? []
     const name = [given, aliases[given], `${given}-controller`].find(each => each && allNames.includes(each))
     if (name !== undefined) return sign + name
-    throw new Error(`there is no ${given}; there are ${allNames.join(', ')}`)
+    throw new Error(`unknown controller "${given}"; known controllers: ${allNames.join(', ')}`)
   })
 }
 

@@ -130,7 +130,7 @@ describe('the whole control plane in the process of the test', () => {
     await cluster.expect(Deployment, key).toHave({ status: { replicas: undefined } })
     await assert.rejects(
       startCluster({ controllers: ['nothing'] }),
-      /there is no nothing; there are bootstrap/,
+      /unknown controller "nothing"; known controllers: bootstrap/,
     )
   })
 

@@ -95,7 +95,7 @@ describe('coxswain dev', () => {
 
     folder.file('operator.mjs', operator({ text: 'two', columns: "{ Size: '.spec.size' }" }))
     await dev.prints(/customresourcedefinition widgets\.example\.com updated\n/)
-    await dev.prints(/operator\.mjs changed, running again after \d+ ms\n/)
+    await dev.prints(/operator\.mjs changed, restarted in \d+ ms\n/)
     await until('the new code reconciles', async () => (await textOf()) === 'two')
     await until('the column is served', async () => {
       const answer = await transport.send({
@@ -157,7 +157,7 @@ describe('coxswain dev', () => {
     assert.deepEqual(await outcome('--port', '0', 'none.ts'), {
       code: 1,
       stdout: '',
-      stderr: 'coxswain: operator cannot be loaded: none.ts: there is no such file\n',
+      stderr: 'coxswain: operator cannot be loaded: none.ts: does not exist\n',
     })
     const none = await outcome('--port', '0')
     assert.deepEqual([none.code, none.stdout], [2, ''])

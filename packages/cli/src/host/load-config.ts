@@ -18,7 +18,7 @@ export interface LoadedConfig {
 /** The configuration file that was named, or the one of the working directory; undefined when there is none. */
 export function findConfig(named: string | undefined): string | undefined {
   if (named !== undefined && !existsSync(named))
-    throw new CommandError(`--config ${named}: there is no such file`, { exitCode: 2 })
+    throw new CommandError(`--config ${named}: does not exist`, { exitCode: 2 })
   return named ?? usualNames.find(name => existsSync(name))
 }
 

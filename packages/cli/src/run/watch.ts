@@ -57,7 +57,7 @@ export async function watchOperators({ signal, onReady = () => {} }: WatchOption
       tellChange = () => {
         const took = Math.round(performance.now() - change.at)
         const name = relative(process.cwd(), change.file)
-        process.stderr.write(`coxswain: ${name} changed, running again after ${took} ms\n`)
+        process.stderr.write(`coxswain: ${name} changed, restarted in ${took} ms\n`)
       }
       present = standby
       standby = new Generation(files)

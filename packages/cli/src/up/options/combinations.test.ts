@@ -38,7 +38,7 @@ describe('options of up that need others', () => {
 
   it('have the values of kube-apiserver', () => {
     assert.equal(outcomeOf('--event-ttl', '2h30m'), 'sqlite')
-    assert.throws(() => outcomeOf('--event-ttl', 'long'), /a duration like/)
+    assert.throws(() => outcomeOf('--event-ttl', 'long'), /must be a duration such as/)
   })
 
   for (const [needed, ...args] of [
