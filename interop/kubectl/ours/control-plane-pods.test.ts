@@ -59,7 +59,10 @@ for (const version of kubectlVersions) {
     })
 
     it('run no commands', async () => {
-      await session.fails('exec -n kube-system etcd-node-1 -- true', /is a mirror pod of the coxswain process/)
+      await session.fails(
+        'exec -n kube-system etcd-node-1 -- true',
+        /is a mirror pod of the coxswain process/,
+      )
     })
 
     it('say how they are', async () => {
