@@ -11,6 +11,7 @@ import {
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { isChild, stopWithParent } from './parent.ts'
+import { addSubcommand } from './subcommand.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
@@ -72,7 +73,7 @@ export function createProgram(): Command {
 }
 
 function addUp(program: Command): void {
-  const command = inherit(program, 'up')
+  const command = addSubcommand(program, 'up')
   for (const add of [
     addServingOptions,
     addAuthenticationOptions,
@@ -169,7 +170,7 @@ Examples:
 Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
 
 function addRun(program: Command): void {
-  addSettings(inherit(program, 'run'), runSettings)
+  addSettings(addSubcommand(program, 'run'), runSettings)
     .description('Run operators against the cluster of the current kubeconfig.')
     .argument('[file...]', 'TypeScript or JavaScript files whose default export is an operator')
     .option('--webhook-cert-dir <dir>', 'the older name of --webhook-cert-path')
@@ -202,7 +203,7 @@ Examples:
 Exit codes: 0 stopped cleanly, 1 runtime failure or leader election lost, 2 bad usage.`
 
 function addDev(program: Command): void {
-  addSettings(inherit(program, 'dev'), devSettings)
+  addSettings(addSubcommand(program, 'dev'), devSettings)
     .description(
       'Develop operators: a control plane, and beside it operators that run again when a file of theirs is saved.',
     )
@@ -236,7 +237,7 @@ Examples:
 Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
 
 function addKubeconfig(program: Command): void {
-  inherit(program, 'kubeconfig')
+  addSubcommand(program, 'kubeconfig')
     .description(
       'Issue a client certificate through a CertificateSigningRequest and print a kubeconfig that uses it.',
     )
@@ -271,19 +272,19 @@ Examples:
 Exit codes: 0 issued, 1 denied or not signed in time, 2 bad usage.`
 
 function addStore(program: Command): void {
-  const store = inherit(program, 'store').description(
+  const store = addSubcommand(program, 'store').description(
     'Check, back up and restore the store of a data directory; a server may be using it.',
   )
   const withDirectory = (command: Command) =>
     command.option('--data-dir <dir>', 'the data directory of coxswain up', '.coxswain')
-  withDirectory(inherit(store, 'check'))
+  withDirectory(addSubcommand(store, 'check'))
     .description('Read the whole store and verify its integrity.')
     .action(async options => (await import('./store/store.ts')).runCheck(options))
-  withDirectory(inherit(store, 'backup'))
+  withDirectory(addSubcommand(store, 'backup'))
     .description('Copy the current state, with its history, to a file.')
     .argument('<file>', 'the file to write')
     .action(async (file: string, options) => (await import('./store/store.ts')).runBackup(file, options))
-  withDirectory(inherit(store, 'restore'))
+  withDirectory(addSubcommand(store, 'restore'))
     .description(
       'Replace the content of the store with a backup; a running server sends the differences as watch events.',
     )
@@ -294,7 +295,7 @@ function addStore(program: Command): void {
 }
 
 function addConvert(program: Command): void {
-  inherit(program, 'convert')
+  addSubcommand(program, 'convert')
     .description(
       'Rewrite v1beta1 CustomResourceDefinitions as v1, the only version that servers accept since Kubernetes 1.22.',
     )
@@ -330,19 +331,6 @@ function givenOptions(command: Command): ReadonlyMap<string, string> {
       .map(option => [option.attributeName(), option.long ?? option.flags] as const)
       .filter(([property]) => command.getOptionValueSource(property) === 'cli'),
   )
-}
-
-/** A subcommand with the error handling of the program. */
-function inherit(program: Command, name: string): Command {
-  return program
-    .command(name)
-    .copyInheritedSettings(program)
-    .showHelpAfterError(`(${[...namesOf(program), name].join(' ')} --help lists the options)`)
-}
-
-/** The names of a command and its parents. */
-function namesOf(command: Command): string[] {
-  return [...(command.parent ? namesOf(command.parent) : []), command.name()]
 }
 
 /** An empty path, as from an unset variable, would mean the current directory. */
