@@ -4,7 +4,6 @@ import { type Env, TaskGroup } from '@coxswain/kit'
 import { type Strategy, strategyFor } from '@coxswain/strategies'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { createAdmission, openPlugins } from './admission/admission.ts'
-import { measurePlugins, measureSteps } from './admission/admission-metrics.ts'
 import { authenticateToken, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
@@ -17,21 +16,14 @@ import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
 import { createMetricsResources } from './endpoints/resource-metrics-info.ts'
 import { createRoute } from './endpoints/route.ts'
+import { createAuthenticate, createAuthorize, createImpersonate } from './filters/access.ts'
 import { createAudit, createFailedAuthenticationAudit } from './filters/audit.ts'
-import { createAuthenticate } from './filters/authenticate.ts'
-import { createAuthorize } from './filters/authorize.ts'
-import { createCompress } from './filters/compress.ts'
-import { answerErrors } from './filters/errors.ts'
-import { createImpersonate } from './filters/impersonate.ts'
-import { createInFlightLimit } from './filters/in-flight.ts'
-import { createIndent } from './filters/indent.ts'
-import { createLargeYaml } from './filters/large-yaml.ts'
-import { receiveBody } from './filters/receive-body.ts'
+import { createInFlightLimit, createTimeout, limitUnauthenticated } from './filters/limits.ts'
+import { createLargeYaml, receiveBody } from './filters/request-body.ts'
 import { createRequestMetrics } from './filters/request-metrics.ts'
+import { answerErrors, createCompress, createIndent } from './filters/responses.ts'
 import { registerServerMetrics } from './filters/server-metrics.ts'
-import { createTimeout } from './filters/timeout.ts'
 import { createTrace, traceFilter, traceRoute } from './filters/trace.ts'
-import { limitUnauthenticated } from './filters/unauthenticated.ts'
 import { FlowControl } from './flow-control/flow-control.ts'
 import { registerFlowMetrics } from './flow-control/flow-metrics.ts'
 import { type ApiServerOptions, resolveOptions } from './options.ts'
@@ -47,7 +39,7 @@ import { Reader } from './read/read.ts'
 import { createBuiltinConventions } from './registry/builtin-conventions.ts'
 import { createServedResource, Registry } from './registry/registry.ts'
 import type { RequestContext } from './request/context.ts'
-import { compose, type Filter } from './request/filter.ts'
+import type { Filter, Next } from './request/filter.ts'
 import { parseRequestInfo } from './request/request-info.ts'
 import { Warnings } from './request/warnings.ts'
 import { guaranteedUpdate } from './write/guaranteed-update.ts'
@@ -109,11 +101,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
   const plugins = openPlugins(resolved.admission.plugins, admissionPorts)
   const documents = new Documents(registry, turns, compression)
-  const admission = measureSteps(
-    createAdmission(measurePlugins(plugins, metrics, env.clock), admissionPorts),
-    metrics,
-    env.clock,
-  )
+  const admission = createAdmission(plugins, admissionPorts, metrics)
   const authentication = resolveAuthentication(resolved.authentication, {
     clock: env.clock,
     cache,
@@ -297,6 +285,11 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       }
     },
   }
+}
+
+/** Composes filters, first to last, and the route into one function. */
+function compose(filters: readonly Filter[], route: Next): Next {
+  return filters.reduceRight<Next>((next, filter) => context => filter(context, next), route)
 }
 
 function createContext(env: Env, request: WireRequest): RequestContext {

@@ -1,92 +1,60 @@
-import type { Clock } from '@coxswain/kit'
 import type { BoundHistogram, Histogram, MetricsRegistry } from '@coxswain/kit/metrics'
-import type { Admission, AdmissionPlugin } from './admission.ts'
-import type { Attributes } from './attributes.ts'
 
 const buckets = [0.005, 0.025, 0.1, 0.5, 1, 2.5]
 
-/** Wraps each plug-in so that its latency is recorded under its name. */
-export function measurePlugins(
-  plugins: readonly AdmissionPlugin[],
-  metrics: MetricsRegistry,
-  clock: Clock,
-): readonly AdmissionPlugin[] {
-  const durations = metrics.histogram({
+/** Upstream's name for mutating and validating admission. */
+export type AdmissionType = 'admit' | 'validate'
+
+/** The latency histograms of admission. */
+export interface AdmissionMetrics {
+  readonly ofPlugin: (name: string, type: AdmissionType) => AdmissionLatency
+  /** Of all plug-ins together. */
+  readonly ofStep: (type: AdmissionType) => AdmissionLatency
+}
+
+/** Registers the metrics of admission, under upstream's names. */
+export function createAdmissionMetrics(metrics: MetricsRegistry): AdmissionMetrics {
+  const plugins = metrics.histogram({
     name: 'apiserver_admission_controller_admission_duration_seconds',
     help: 'Admission controller latency histogram in seconds, identified by name and broken out for each operation and API resource and type (validate or admit).',
     labels: ['name', 'operation', 'rejected', 'type'],
     buckets,
   })
-  const measure = createMeasure(durations, clock)
-  return plugins.map(plugin => {
-    const { name, mutate, validate } = plugin
-    return {
-      ...plugin,
-      ...(mutate && {
-        mutate: measure(mutate.bind(plugin), [name], 'admit'),
-      }),
-      ...(validate && {
-        validate: measure(validate.bind(plugin), [name], 'validate'),
-      }),
-    } satisfies AdmissionPlugin
-  })
-}
-
-/** Wraps the whole chain so that its latency is recorded per admission step. */
-export function measureSteps(admission: Admission, metrics: MetricsRegistry, clock: Clock): Admission {
-  const durations = metrics.histogram({
+  const steps = metrics.histogram({
     name: 'apiserver_admission_step_admission_duration_seconds',
     help: 'Admission sub-step latency histogram in seconds, broken out for each operation and API resource and step type (validate or admit).',
     labels: ['operation', 'rejected', 'type'],
     buckets,
   })
-  const measure = createMeasure(durations, clock)
-  const mutate = measure<[]>(attributes => admission.mutate(attributes), [], 'admit')
-  const validate = measure<[]>(attributes => admission.validate(attributes), [], 'validate')
   return {
-    server: admission.server,
-    mutate: async attributes => await mutate(attributes),
-    validate: async attributes => await validate(attributes),
+    ofPlugin: (name, type) => new AdmissionLatency(plugins, [name], type),
+    ofStep: type => new AdmissionLatency(steps, [], type),
   }
 }
 
-type Work<Rest extends unknown[]> = (attributes: Attributes, ...rest: Rest) => Promise<void> | void
-
 /** Every write passes a few dozen of these, so their histograms are looked up once per operation. */
-function createMeasure(durations: Histogram, clock: Clock) {
-  return <Rest extends unknown[]>(work: Work<Rest>, labels: readonly string[], type: string): Work<Rest> => {
-    const allowed = new Map<string, BoundHistogram>()
-    const note = (operation: string, started: number) => {
-      let histogram = allowed.get(operation)
-      if (!histogram) {
-        histogram = durations.with(...labels, operation, 'false', type)
-        allowed.set(operation, histogram)
-      }
-      histogram.observe((clock.monotonic() - started) / 1_000)
+export class AdmissionLatency {
+  readonly #durations: Histogram
+  readonly #labels: readonly string[]
+  readonly #type: AdmissionType
+  readonly #allowed = new Map<string, BoundHistogram>()
+
+  constructor(durations: Histogram, labels: readonly string[], type: AdmissionType) {
+    this.#durations = durations
+    this.#labels = labels
+    this.#type = type
+  }
+
+  recordAllowed(operation: string, milliseconds: number): void {
+    let histogram = this.#allowed.get(operation)
+    if (!histogram) {
+      histogram = this.#durations.with(...this.#labels, operation, 'false', this.#type)
+      this.#allowed.set(operation, histogram)
     }
-    const recordRejection = (operation: string, started: number) =>
-      durations.observe((clock.monotonic() - started) / 1_000, ...labels, operation, 'true', type)
-    return (attributes, ...rest) => {
-      const { operation } = attributes
-      const started = clock.monotonic()
-      let pending: Promise<void> | void
-      try {
-        pending = work(attributes, ...rest)
-      } catch (error) {
-        recordRejection(operation, started)
-        throw error
-      }
-      if (!pending) {
-        note(operation, started)
-        return
-      }
-      return pending.then(
-        () => note(operation, started),
-        (error: unknown) => {
-          recordRejection(operation, started)
-          throw error
-        },
-      )
-    }
+    histogram.observe(milliseconds / 1_000)
+  }
+
+  recordRejected(operation: string, milliseconds: number): void {
+    this.#durations.observe(milliseconds / 1_000, ...this.#labels, operation, 'true', this.#type)
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { VirtualWorld } from '@coxswain/kit'
-import { createAuthorize } from '../filters/authorize.ts'
+import { createAuthorize } from '../filters/access.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import type { RequestInfo } from '../request/request-info.ts'

@@ -4,8 +4,7 @@ import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/jso
 import type { Schema } from '@coxswain/apimachinery/schema'
 import { isDNS1035Label, isDNS1123Subdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
 import { goValue } from '@coxswain/strategies/go-value'
-import { isProtectedGroup, validateApproval } from './approval.ts'
-import { isConditionTrue } from './conditions.ts'
+import { isConditionTrue, isProtectedGroup, validateApproval } from './conditions.ts'
 import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'
 import {
   type Crd,

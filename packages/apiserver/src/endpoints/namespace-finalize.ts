@@ -7,9 +7,8 @@ import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { changeStored } from '../write/change-stored.ts'
 import { metadataOf } from '../write/metadata.ts'
-import { replacedObject, steps } from '../write/pipeline.ts'
+import { replacedObject, runSteps, type Step, steps } from '../write/pipeline.ts'
 import type { WritePorts } from '../write/ports.ts'
-import { runSteps, type Step } from '../write/step.ts'
 import { createWrite, type Write } from '../write/write.ts'
 
 interface FinalizeWrite extends Write {

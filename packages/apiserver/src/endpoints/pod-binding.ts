@@ -20,9 +20,8 @@ import { readBody } from '../write/body.ts'
 import { storageConflict } from '../write/checks.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { metadataOf } from '../write/metadata.ts'
-import { steps } from '../write/pipeline.ts'
+import { runSteps, type Step, steps } from '../write/pipeline.ts'
 import type { WritePorts } from '../write/ports.ts'
-import { runSteps, type Step } from '../write/step.ts'
 import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const bindingKind = { group: '', version: 'v1', kind: 'Binding' }

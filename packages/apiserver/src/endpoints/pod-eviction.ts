@@ -34,9 +34,8 @@ import { deleteObject } from '../write/delete.ts'
 import type { DeletionRequest } from '../write/deletion.ts'
 import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { metadataOf } from '../write/metadata.ts'
-import { pipelines, steps } from '../write/pipeline.ts'
+import { pipelines, runSteps, type Step, steps } from '../write/pipeline.ts'
 import type { WritePorts } from '../write/ports.ts'
-import { runSteps, type Step } from '../write/step.ts'
 import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const evictionKind = { group: 'policy', version: 'v1', kind: 'Eviction' }

@@ -23,9 +23,8 @@ import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
 import { readBody } from '../write/body.ts'
 import { metadataOf } from '../write/metadata.ts'
-import { steps } from '../write/pipeline.ts'
+import { runSteps, type Step, steps } from '../write/pipeline.ts'
 import type { WritePorts } from '../write/ports.ts'
-import { runSteps, type Step } from '../write/step.ts'
 import { createPart, createWrite, type Write } from '../write/write.ts'
 
 const requestKind = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest' }

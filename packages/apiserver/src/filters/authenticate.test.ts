@@ -8,7 +8,7 @@ import { createProxyAuthenticators, proxyHeadersOf } from '../authentication/req
 import { alwaysAllow } from '../authorization/authorizer.ts'
 import type { RequestContext, UserInfo } from '../request/context.ts'
 import { administrator, selfReview, selfReviews, startTestServer } from '../test-support/token-server.ts'
-import { createAuthenticate } from './authenticate.ts'
+import { createAuthenticate } from './access.ts'
 
 const jane: UserInfo = { name: 'jane', uid: 'u1', groups: ['devs'] }
 const tokens = [createTokenAuthenticator(new Map([['jane-token', jane]]))]

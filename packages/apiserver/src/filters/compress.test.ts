@@ -4,7 +4,7 @@ import { parsePath, parseQuery, readBody, type WireBody, type WireResponse } fro
 import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
-import { createCompress } from './compress.ts'
+import { createCompress } from './responses.ts'
 
 /** Adds a prefix instead of compressing. */
 const compression: Compression = {

@@ -6,7 +6,7 @@ import { VirtualWorld } from '@coxswain/kit'
 import { StoreError } from '@coxswain/storage'
 import type { RequestContext } from '../request/context.ts'
 import { Warnings } from '../request/warnings.ts'
-import { answerErrors } from './errors.ts'
+import { answerErrors } from './responses.ts'
 
 async function fail(error: unknown, accept?: string) {
   const env = new VirtualWorld()

@@ -6,8 +6,7 @@ import { parsePath, parseQuery, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter } from '../request/filter.ts'
 import { parseRequestInfo } from '../request/request-info.ts'
-import { createInFlightLimit } from './in-flight.ts'
-import { createTimeout } from './timeout.ts'
+import { createInFlightLimit, createTimeout } from './limits.ts'
 
 const ok: WireResponse = { status: 200, headers: {} }
 

@@ -1,6 +1,6 @@
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Registry } from '../registry/registry.ts'
-import type { InFlight } from './in-flight.ts'
+import type { InFlight } from './limits.ts'
 
 /** Gauges of what the server holds, updated when they are read. */
 export function registerServerMetrics(

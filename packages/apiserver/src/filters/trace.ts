@@ -2,7 +2,7 @@ import { isStatusError } from '@coxswain/apimachinery/status'
 import type { Span, Tracer } from '@coxswain/kit'
 import { getHeader, traceContextOf, type WireResponse } from '@coxswain/wire'
 import type { RequestContext } from '../request/context.ts'
-import { type Answer, type Filter, finallyDo, type Next } from '../request/filter.ts'
+import type { Answer, Filter, Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
 import { whenOver } from '../request/response.ts'
@@ -62,7 +62,11 @@ export function traceFilter(tracer: Tracer, name: string, filter: Filter): Filte
       end()
       return next(passed)
     }
-    return finallyDo(same => filter(same, passOn), context, end)
+    const finish = (response: WireResponse) => {
+      end()
+      return response
+    }
+    return settle(same => filter(same, passOn), context, { finish, fail: end })
   }
 }
 

@@ -6,7 +6,7 @@ import { CachedView } from '../cache/cached-view.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Registry } from '../registry/registry.ts'
 import type { RequestContext, RequestSeat } from '../request/context.ts'
-import { type Answer, type Filter, finallyDo, type Next } from '../request/filter.ts'
+import type { Answer, Filter, Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { Refusal, Seat } from './fair-queues.ts'
 import { comparePrecedence, compileFlowSchema, type FlowSchema } from './flow-schemas.ts'
@@ -153,10 +153,28 @@ export class FlowControl {
       seat = leavable
     }
     // A watch holds its seat until it has started: it needs little afterwards.
-    const answer = finallyDo(next, context, seat.release)
-    return answer instanceof Promise
-      ? answer.then(response => this.#withFlow(response, flow))
-      : this.#withFlow(answer, flow)
+    const { release } = seat
+    let answer: Answer
+    try {
+      answer = next(context)
+    } catch (error) {
+      release()
+      throw error
+    }
+    if (!(answer instanceof Promise)) {
+      release()
+      return this.#withFlow(answer, flow)
+    }
+    return answer.then(
+      response => {
+        release()
+        return this.#withFlow(response, flow)
+      },
+      (error: unknown) => {
+        release()
+        throw error
+      },
+    )
   }
 
   #withFlow(response: WireResponse, { schema, level }: Flow): WireResponse {

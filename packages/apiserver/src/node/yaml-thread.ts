@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { MachineryError } from '@coxswain/apimachinery/errors'
-import type { YamlAsJson, YamlReader } from '../filters/large-yaml.ts'
+import type { YamlAsJson, YamlReader } from '../filters/request-body.ts'
 import type { YamlAnswer, YamlQuestion } from './yaml-worker.ts'
 
 /** An idle thread is stopped after this time. */

@@ -12,22 +12,3 @@ export type Next = (context: RequestContext) => Answer
 
 /** Inspects a request before passing it on, answers it itself, or changes the response. */
 export type Filter = (context: RequestContext, next: Next) => Answer
-
-/** Calls the next filter, and then `leave` once, whether it succeeded or failed. */
-export function finallyDo(next: Next, context: RequestContext, leave: () => void): Answer {
-  let answer: Answer
-  try {
-    answer = next(context)
-  } catch (error) {
-    leave()
-    throw error
-  }
-  if (answer instanceof Promise) return answer.finally(leave)
-  leave()
-  return answer
-}
-
-/** Composes filters, first to last, and the route into one function. */
-export function compose(filters: readonly Filter[], route: Next): Next {
-  return filters.reduceRight<Next>((next, filter) => context => filter(context, next), route)
-}

@@ -4,7 +4,7 @@ import type { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import { guaranteedUpdate, type UpdateOutcome } from './guaranteed-update.ts'
 import { metadataOf } from './metadata.ts'
-import { runSteps, type Step } from './step.ts'
+import { runSteps, type Step } from './pipeline.ts'
 import type { Write } from './write.ts'
 
 /** Runs the steps for the present object and stores it, again whenever a concurrent write changed it; `begin` is called before each attempt. */

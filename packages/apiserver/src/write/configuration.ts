@@ -5,11 +5,10 @@ import { readYaml } from '@coxswain/apimachinery/yaml'
 import { apiVersionOf, type Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { isTrue } from '../request/request-info.ts'
-import { bytesOf } from './body.ts'
+import { bytesOf, splitYamlProblem } from './body.ts'
 import { requireName } from './checks.ts'
 import { placeAt } from './lifecycle.ts'
 import { metadataOf } from './metadata.ts'
-import { splitYamlProblem } from './receive.ts'
 import type { Write } from './write.ts'
 
 /** A write that applies a manager's configuration to the present object. */

@@ -5,9 +5,8 @@ import type { StoredObject } from '../cache/stored-object.ts'
 import type { Endpoint } from '../registry/registry.ts'
 import type { ResourceContext } from '../request/context.ts'
 import { parseWriteOptions } from '../request/write-options.ts'
-import { pipelines } from './pipeline.ts'
+import { pipelines, runSteps, type Step } from './pipeline.ts'
 import type { WritePorts } from './ports.ts'
-import { runSteps, type Step } from './step.ts'
 import { createWrite, type Write } from './write.ts'
 
 export async function handleCreate(

@@ -15,9 +15,8 @@ import { bytesOf, readBody } from './body.ts'
 import { storeOperations } from './claims.ts'
 import { createDeletion, type DeletePorts, type Deletion, type DeletionRequest } from './deletion.ts'
 import { metadataOf } from './metadata.ts'
-import { pipelines } from './pipeline.ts'
+import { pipelines, runSteps, type Step } from './pipeline.ts'
 import type { StorePorts, WritePorts } from './ports.ts'
-import { runSteps, type Step } from './step.ts'
 
 const attempts = 100
 const deleteOptionsKind = { apiVersion: 'v1', kind: 'DeleteOptions' }

@@ -11,7 +11,7 @@ import {
 } from '@coxswain/apimachinery/validation'
 import { type Endpoint, ownerGroup } from '../registry/registry.ts'
 import { metadataOf } from './metadata.ts'
-import type { Write } from './write.ts'
+import type { Admitted, Write } from './write.ts'
 
 const generatedNameBase = 58
 
@@ -236,4 +236,33 @@ function validateFinalizerNames(finalizers: readonly string[], path: field.Path)
           ),
         ],
   )
+}
+
+/** Lets mutating admission change the object, or reject the write. */
+export function mutate<W extends Admitted<W>>(write: W): Promise<void> | void {
+  const attributes = write.describe(write)
+  write.attributes = attributes
+  return write.ports.admission.mutate(attributes)
+}
+
+/** Lets validating admission reject the write. */
+export function admit<W extends Admitted<W>>(write: W): Promise<void> | void {
+  const { ports, attributes, generated, object } = write
+  if (generated) attributes!.name = metadataOf(object).name!
+  return ports.admission.validate(attributes!)
+}
+
+/** Records in `metadata.managedFields` which manager wrote which fields. */
+export function trackManagedFields(write: Write): void {
+  const { ports, endpoint, object, old, options, operation } = write
+  const tracked = ports.fieldManagers.of(endpoint).update({
+    live: old,
+    next: object,
+    manager: options.fieldManager,
+    subresource: operation === 'CREATE' ? '' : write.subresource,
+  })
+  const { managedFields } = tracked.metadata as { managedFields?: unknown }
+  const metadata = metadataOf(object)
+  if (managedFields === undefined) delete metadata.managedFields
+  else metadata.managedFields = managedFields
 }

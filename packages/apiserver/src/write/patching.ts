@@ -20,10 +20,9 @@ import {
   StatusError,
 } from '@coxswain/apimachinery/status'
 import { jsonPatch, mergePatch, strategicPatch } from '../registry/media-types.ts'
-import { bytesOf } from './body.ts'
+import { bytesOf, decode } from './body.ts'
 import { metadataOf } from './metadata.ts'
 import { patchedText } from './patched-text.ts'
-import { decode } from './receive.ts'
 import type { Write } from './write.ts'
 
 /** A write that applies a patch to the present object. */

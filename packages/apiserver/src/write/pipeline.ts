@@ -1,22 +1,24 @@
-import { admit, mutate, trackManagedFields } from './admit.ts'
+import type { Span } from '@coxswain/kit'
+import { applyDefaults, decode, receiveBody } from './body.ts'
 import { checkName, checkUid, checkVersion } from './checks.ts'
 import { type ApplyWrite, mergeConfiguration, reportRepeatedKeys } from './configuration.ts'
 import { checkDeletion, convertDeleted, type Deletion, markForDeletion } from './deletion.ts'
 import {
+  admit,
   claim,
   dedupeAdmittedOwners,
   dedupeOwners,
   keepVersion,
+  mutate,
   placeInNamespace,
   prepareForCreate,
   prepareForUpdate,
+  trackManagedFields,
   validate,
   warn,
 } from './lifecycle.ts'
 import { metadataOf } from './metadata.ts'
 import { decodePatched, expectPatchedVersion, type PatchWrite, patchObject } from './patching.ts'
-import { applyDefaults, decode, receiveBody } from './receive.ts'
-import type { Step } from './step.ts'
 import { storeApplied, storeNew } from './store-new.ts'
 import type { Write } from './write.ts'
 
@@ -189,4 +191,46 @@ export const pipelines: Pipelines = {
 /** A resourceVersion of 0 means any. */
 function ignoreZeroVersion({ object }: Write): void {
   if (metadataOf(object).resourceVersion === '0') delete metadataOf(object).resourceVersion
+}
+
+/** What the steps of a write share, as far as running them needs it. */
+export interface Traceable {
+  /** `span` is set where traces are made. */
+  readonly context: { readonly span?: Span }
+}
+
+/** One named step of a write. It returns a promise only when it has to wait. */
+export interface Step<W> {
+  readonly name: string
+  readonly run: (write: W) => Promise<void> | void
+}
+
+/** Runs the steps in order; returns a promise once a step has to wait. An error of a step ends the write. */
+export function runSteps<W extends Traceable>(steps: readonly Step<W>[], write: W): Promise<void> | void {
+  const { span } = write.context
+  if (span?.isRecording) return traceSteps(steps, write, span)
+  for (let i = 0; i < steps.length; i++) {
+    const pending = steps[i]!.run(write)
+    if (pending) return finishSteps(steps, write, { pending, next: i + 1 })
+  }
+}
+
+async function finishSteps<W>(
+  steps: readonly Step<W>[],
+  write: W,
+  from: { readonly pending: Promise<void>; readonly next: number },
+): Promise<void> {
+  await from.pending
+  for (let i = from.next; i < steps.length; i++) {
+    const pending = steps[i]!.run(write)
+    if (pending) await pending
+  }
+}
+
+/** Each step is an event of the span, when it is done. */
+async function traceSteps<W>(steps: readonly Step<W>[], write: W, span: Span): Promise<void> {
+  for (const { name, run } of steps) {
+    await run(write)
+    span.addEvent(name)
+  }
 }

@@ -8,9 +8,8 @@ import { changeStored } from './change-stored.ts'
 import { requireVersion } from './checks.ts'
 import { createObject } from './create.ts'
 import { metadataOf } from './metadata.ts'
-import { pipelines } from './pipeline.ts'
+import { pipelines, runSteps } from './pipeline.ts'
 import type { WritePorts } from './ports.ts'
-import { runSteps } from './step.ts'
 import { createWrite } from './write.ts'
 
 export async function handleUpdate(
