@@ -6,6 +6,7 @@ import {
   claim,
   dedupeAdmittedOwners,
   dedupeOwners,
+  keepTimestamps,
   keepVersion,
   placeInNamespace,
   prepareForCreate,
@@ -44,6 +45,7 @@ type StepId =
   | 'claim'
   | 'prepareForUpdate'
   | 'keepVersion'
+  | 'keepTimestamps'
   | 'validate'
   | 'warn'
   | 'admit'
@@ -69,6 +71,7 @@ export const steps: Readonly<Record<StepId, Step<Write>>> = {
   claim: { name: 'claim', run: claim },
   prepareForUpdate: { name: 'prepare for update', run: prepareForUpdate },
   keepVersion: { name: 'keep resourceVersion', run: keepVersion },
+  keepTimestamps: { name: 'keep timestamps', run: keepTimestamps },
   validate: { name: 'validate', run: validate },
   warn: { name: 'warn', run: warn },
   admit: admission.admit,
@@ -108,6 +111,7 @@ export const changedObject: readonly Step<Write>[] = [
   steps.claim,
   steps.prepareForUpdate,
   steps.keepVersion,
+  steps.keepTimestamps,
   steps.validate,
   steps.warn,
 ]
