@@ -1,7 +1,7 @@
 import type { FieldError } from '@coxswain/apimachinery/field'
 import * as field from '@coxswain/apimachinery/field'
 import { deepClone, deepEqual, type JsonObject, writeJson } from '@coxswain/apimachinery/json'
-import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+import type { ManagedFieldsEntry, ObjectMeta } from '@coxswain/apimachinery/meta'
 import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
 import { formatTime } from '@coxswain/apimachinery/time'
 import {
@@ -184,6 +184,23 @@ function hasChangedSpec(endpoint: Endpoint, object: JsonObject, old: JsonObject)
 /** Only the server sets resourceVersion. */
 export function keepVersion({ object, old }: Write): void {
   metadataOf(object).resourceVersion = metadataOf(old!).resourceVersion!
+}
+
+/**
+ * Restores the timestamps of managed fields when nothing else changed. Field managers compare what clients send; only here are
+ * values canonical and defaults set.
+ */
+export function keepTimestamps({ object, old }: Write): void {
+  const { managedFields: next = [], ...metadata } = object.metadata as unknown as ObjectMeta
+  const { managedFields: before = [], ...oldMetadata } = old!.metadata as unknown as ObjectMeta
+  if (next.length !== before.length || next.every(({ time }, index) => time === before[index]!.time)) return
+  if (!deepEqual(next.map(withoutTime), before.map(withoutTime))) return
+  if (deepEqual({ ...object, metadata }, { ...old!, metadata: oldMetadata }))
+    (object.metadata as unknown as ObjectMeta).managedFields = before
+}
+
+function withoutTime(entry: ManagedFieldsEntry): unknown {
+  return { ...entry, time: undefined }
 }
 
 /** Throws a 422 with all errors of the object; for a status update, of its status. */

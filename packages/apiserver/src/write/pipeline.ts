@@ -8,6 +8,7 @@ import {
   claim,
   dedupeAdmittedOwners,
   dedupeOwners,
+  keepTimestamps,
   keepVersion,
   mutate,
   placeInNamespace,
@@ -46,6 +47,7 @@ type StepId =
   | 'claim'
   | 'prepareForUpdate'
   | 'keepVersion'
+  | 'keepTimestamps'
   | 'validate'
   | 'warn'
   | 'admit'
@@ -71,6 +73,7 @@ export const steps: Readonly<Record<StepId, Step<Write>>> = {
   claim: { name: 'claim', run: claim },
   prepareForUpdate: { name: 'prepare for update', run: prepareForUpdate },
   keepVersion: { name: 'keep resourceVersion', run: keepVersion },
+  keepTimestamps: { name: 'keep timestamps', run: keepTimestamps },
   validate: { name: 'validate', run: validate },
   warn: { name: 'warn', run: warn },
   admit: admission.admit,
@@ -110,6 +113,7 @@ export const changedObject: readonly Step<Write>[] = [
   steps.claim,
   steps.prepareForUpdate,
   steps.keepVersion,
+  steps.keepTimestamps,
   steps.validate,
   steps.warn,
 ]

@@ -208,3 +208,47 @@ describe('a patch that changes the type of a custom object', () => {
     assert.deepEqual([...group.warnings, ...kind.warnings], [])
   })
 })
+
+describe('an apply that changes nothing', () => {
+  const applyTwice = async (url: string, configuration: object): Promise<[string, string]> => {
+    const [path, text] = [`${url}?fieldManager=test`, JSON.stringify(configuration)]
+    const first = await send(201, 'PATCH', path, text, apply)
+    await server.world.advance(5_000)
+    const second = await send(200, 'PATCH', path, text, apply)
+    return [first.body.metadata.resourceVersion, second.body.metadata.resourceVersion]
+  }
+
+  it('writes nothing, though the server stores the quantities in another form', async () => {
+    const hard = { cpu: '0.5', 'requests.memory': '1024Mi' }
+    const quota = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'half' }, spec: { hard } }
+    const [first, second] = await applyTwice('/api/v1/namespaces/default/resourcequotas/half', quota)
+    assert.equal(second, first)
+  })
+
+  it('writes nothing when a value is empty, or defaulted by the server', async () => {
+    const claims = '/api/v1/namespaces/default/persistentvolumeclaims/none'
+    const spec = {
+      storageClassName: '',
+      accessModes: ['ReadWriteOnce'],
+      resources: { requests: { storage: '1024Mi' } },
+    }
+    const claim = { apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata: { name: 'none' }, spec }
+    const [first, second] = await applyTwice(claims, claim)
+    assert.equal(second, first)
+  })
+
+  it('still records a new time when the object changes', async () => {
+    const url = `${configMaps}/timed?fieldManager=test`
+    const configMap = (text: string) => ({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'timed' },
+      data: { text },
+    })
+    const first = await send(201, 'PATCH', url, JSON.stringify(configMap('a')), apply)
+    await server.world.advance(5_000)
+    const second = await send(200, 'PATCH', url, JSON.stringify(configMap('b')), apply)
+    assert.notEqual(second.body.metadata.managedFields[0].time, first.body.metadata.managedFields[0].time)
+    assert.notEqual(second.body.metadata.resourceVersion, first.body.metadata.resourceVersion)
+  })
+})
