@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { bannedGlobals } from './banned-globals.ts'
+import { documentedExports } from './documented-exports.ts'
 import { errorCodes } from './error-codes.ts'
 import { fileSize } from './file-size.ts'
 import { focusedTests } from './focused-tests.ts'
@@ -342,5 +343,16 @@ describe('focused-tests', () => {
     const text =
       '// it.only\nconst options = { skip: 3 }\nit("skip: x", () => list.skip(1))\nassert.equal(a.only, 1)\n'
     assert.deepEqual(await findingsWith(focusedTests, { 'packages/kit/src/x.test.ts': text }), [])
+  })
+})
+
+describe('documented-exports', () => {
+  it('catches an export without a comment, in the file that declares it', async () => {
+    const found = await findingsWith(documentedExports, {
+      'packages/kit/src/index.ts': "export { type Pause, wait as pause } from './wait.ts'\n",
+      'packages/kit/src/wait.ts':
+        "import 'pino'\nexport const wait: number = 1\n/** Has one. */\nexport interface Pause {}\n",
+    })
+    assert.deepEqual(found, ['error packages/kit/src/wait.ts:2 wait is exported and has no comment'])
   })
 })

@@ -1,5 +1,6 @@
 /** The rules of the repository, each a small program with a test that plants a violation. @module */
 import { bannedGlobals } from './banned-globals.ts'
+import { documentedExports } from './documented-exports.ts'
 import { errorCodes } from './error-codes.ts'
 import { fileSize } from './file-size.ts'
 import type { Check } from './finding.ts'
@@ -26,6 +27,7 @@ export const checks: readonly Check[] = [
   bannedGlobals,
   spreadCalls,
   namedExports,
+  documentedExports,
   packageMetadata,
   errorCodes,
   markdownLinks,

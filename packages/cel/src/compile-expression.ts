@@ -50,6 +50,7 @@ export function optionalVariable(declaration: VariableDeclaration): VariableDecl
   }
 }
 
+/** Options of {@link compileExpression}. */
 export interface CompileOptions {
   readonly variables?: Readonly<Record<string, VariableDeclaration>>
   /** @default what Kubernetes 1.36 offers */
@@ -58,10 +59,12 @@ export interface CompileOptions {
   readonly check?: boolean
 }
 
+/** The result of an evaluation and what it cost. */
 export type Evaluation =
   | { readonly ok: true; readonly value: Value; readonly cost: number }
   | { readonly ok: false; readonly error: string; readonly cost: number; readonly costExceeded: boolean }
 
+/** A compiled expression. */
 export interface Program {
   readonly type: CelType
   /** The variables the expression reads. */
@@ -70,6 +73,7 @@ export interface Program {
   evaluate(values: Readonly<Record<string, unknown>>, options?: { readonly costLimit?: number }): Evaluation
 }
 
+/** A program, or the issues that prevent one. */
 export type Compilation =
   | {
       readonly ok: true
@@ -87,6 +91,7 @@ export type Compilation =
       readonly message: string
     }
 
+/** Parses, checks and compiles an expression. Problems of the expression are returned, not thrown. */
 export function compileExpression(source: string, options: CompileOptions = {}): Compilation {
   const environment = options.environment ?? kubernetesEnvironment()
   const variables = options.variables ?? {}

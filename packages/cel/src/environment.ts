@@ -51,6 +51,7 @@ const standardTypes: readonly (readonly [string, CelType])[] = [
   ['google.protobuf.Duration', durationType],
 ]
 
+/** Options of {@link createEnvironment}. */
 export interface EnvironmentOptions {
   readonly libraries: readonly Library[]
   readonly container?: string
@@ -60,6 +61,7 @@ export interface EnvironmentOptions {
   readonly structs?: StructTypes
 }
 
+/** Creates the environment that expressions are compiled in: functions, types and their names. */
 export function createEnvironment(options: EnvironmentOptions): Environment {
   const functions = new Map<string, { global: Overload[]; member: Overload[] }>()
   const types = new Map(standardTypes)

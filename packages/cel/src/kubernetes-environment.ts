@@ -29,6 +29,7 @@ export const twoVariableLibrary: Library = {
 /** Switches on cel.bind. Not part of Kubernetes' environment. */
 export const bindingsLibrary: Library = { name: 'bindings', overloads: [] }
 
+/** The libraries of Kubernetes 1.36. */
 export const kubernetesLibraries: readonly Library[] = [
   standardLibrary,
   urlLibrary,

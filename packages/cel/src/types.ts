@@ -19,6 +19,7 @@ export type TypeKind =
   | 'type'
   | 'param'
 
+/** A type of the expression language. */
 export interface CelType {
   readonly kind: TypeKind
   /** What users see: `int`, `list`, `kubernetes.Quantity`, the name of an object type, the name of a type parameter. */
@@ -35,22 +36,29 @@ function simple(kind: TypeKind, name: string = kind): CelType {
   return { kind, name, params: [] }
 }
 
+/** The type `bool`. */
 export const boolType: CelType = simple('bool')
+/** The type `int`. */
 export const intType: CelType = simple('int')
 export const uintType: CelType = simple('uint')
 export const doubleType: CelType = simple('double')
+/** The type `string`. */
 export const stringType: CelType = simple('string')
 export const bytesType: CelType = simple('bytes')
+/** The type `null_type`. */
 export const nullType: CelType = simple('null', 'null_type')
 export const timestampType: CelType = simple('timestamp', 'google.protobuf.Timestamp')
 export const durationType: CelType = simple('duration', 'google.protobuf.Duration')
+/** The type `dyn`: checked when an expression is evaluated. */
 export const dynType: CelType = simple('dyn')
 export const errorType: CelType = simple('error', '!error!')
 
+/** The type of lists of `element`. */
 export function listOf(element: CelType): CelType {
   return { kind: 'list', name: 'list', params: [element] }
 }
 
+/** The type of maps from `key` to `value`. */
 export function mapOf(key: CelType, value: CelType): CelType {
   return { kind: 'map', name: 'map', params: [key, value] }
 }
@@ -63,6 +71,7 @@ export function opaqueOf(name: string, ...params: CelType[]): CelType {
   return { kind: 'opaque', name, params }
 }
 
+/** The type of an optional value. */
 export function optionalOf(type: CelType): CelType {
   return opaqueOf('optional_type', type)
 }

@@ -38,6 +38,7 @@ export class EvalFault {
   }
 }
 
+/** Ends an evaluation with an error. */
 export function fault(message: string): never {
   throw new EvalFault(message)
 }

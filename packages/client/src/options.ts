@@ -36,6 +36,7 @@ export interface ListOptions extends CallOptions, SelectorOptions {
   readonly timeoutSeconds?: number
 }
 
+/** Options of a watch. */
 export interface WatchOptions extends SelectorOptions, Pick<CallOptions, 'signal' | 'span'> {
   /** Events after this one. Absent or `'0'`: some present state first, then what follows. */
   readonly resourceVersion?: string

@@ -48,11 +48,13 @@ export const controllerNames = [
   'volumeattributesclass-protection-controller',
 ] as const
 
+/** The name of a controller, as `--controllers` takes it. */
 export type ControllerName = (typeof controllerNames)[number]
 
 /** Those that are part of the API server here, since they need its schemas. */
 const serverControllerNames = ['validatingadmissionpolicy-status-controller'] as const
 
+/** The name of a controller that the API server runs itself. */
 export type ServerControllerName = (typeof serverControllerNames)[number]
 
 /** Older names that upstream still takes, and kubeadm still writes; so are all names without `-controller`. */

@@ -47,6 +47,7 @@ export type Outcome =
  */
 export type Failure = 'expired' | 'ahead' | 'unsupported' | 'absent' | 'other'
 
+/** The next state of a reflector. */
 export interface Transition {
   readonly state: ReflectorState
   /** Whether to back off first. */

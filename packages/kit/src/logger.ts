@@ -1,3 +1,4 @@
+/** Structured fields of a log entry. */
 export type LogFields = Readonly<Record<string, unknown>>
 /** The severity of a record. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'

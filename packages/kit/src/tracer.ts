@@ -4,8 +4,10 @@ export interface TraceContext {
   readonly tracestate?: string
 }
 
+/** Attributes of a span; undefined ones are left out. */
 export type SpanAttributes = Readonly<Record<string, string | number | boolean | undefined>>
 
+/** Options of a new span. */
 export interface SpanOptions {
   /** @default 'internal' */
   readonly kind?: 'internal' | 'server' | 'client'

@@ -1,4 +1,5 @@
-import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
+// Not the whole of kit: each thread of the sqlite store loads this file.
+import { brandErrors, CodedError, type IsError } from '@coxswain/kit/errors'
 
 /** Why a store operation failed. The package README says what to do about each. */
 export type StoreErrorCode =

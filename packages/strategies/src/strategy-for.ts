@@ -123,6 +123,7 @@ const strategies: Readonly<Record<string, Strategy>> = {
 
 const bySchema: Strategy = {}
 
+/** The strategy of a built-in resource; one without rules of its own for those that have none. */
 export function strategyFor(group: string, resource: string): Strategy {
   return strategies[`${group}/${resource}`] ?? bySchema
 }

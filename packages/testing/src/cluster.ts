@@ -43,6 +43,7 @@ import { openPort } from './node/open-port.ts'
 import { createPrintingLogger } from './node/print-log.ts'
 import type { ServedCluster } from './node/serve-cluster.ts'
 
+/** Options of {@link startCluster}. */
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
@@ -66,6 +67,7 @@ export interface ClusterOptions {
   readonly log?: Logger
 }
 
+/** Options of a cluster's `start`. */
 export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport' | 'env'> {
   /** Who the operator is to the API server, so that its RBAC rules count. @default an administrator */
   readonly as?: ClusterUser

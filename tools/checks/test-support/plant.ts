@@ -13,10 +13,11 @@ const sound: Record<string, string> = {
   'packages/kit/package.json': manifest('kit', { pino: '10.4.0' }),
   'packages/kit/README.md': '# kit\n',
   'packages/kit/src/index.ts': "export { wait } from './wait.ts'\n",
-  'packages/kit/src/wait.ts': "import 'pino'\nexport const wait: number = Date.now()\n",
+  'packages/kit/src/wait.ts': "import 'pino'\n/** Now. */\nexport const wait: number = Date.now()\n",
   'packages/wire/package.json': manifest('wire', { '@coxswain/kit': '0.1.0' }),
   'packages/wire/README.md': '# wire\n',
-  'packages/wire/src/index.ts': "import { wait } from '@coxswain/kit'\nexport const wired: number = wait\n",
+  'packages/wire/src/index.ts':
+    "import { wait } from '@coxswain/kit'\n/** Wired. */\nexport const wired: number = wait\n",
 }
 
 function manifest(folder: string, dependencies: Record<string, string>): string {

@@ -24,12 +24,14 @@ import {
 } from '../table/table.ts'
 import { normalizeBase64, normalizeTime } from './scalars.ts'
 
+/** A decoded object of a built-in kind. */
 export interface DecodedBuiltin {
   readonly object: Record<string, unknown>
   /** Paths of members that the kind does not have: `spec.containers[0].foo`. */
   readonly unknown: readonly string[]
 }
 
+/** Options of {@link decodeBuiltin}. */
 export interface DecodeBuiltinOptions {
   /** The spelling of unusual numbers, from `readJson`. */
   readonly literals?: Literals | undefined

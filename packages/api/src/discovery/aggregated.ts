@@ -6,6 +6,7 @@ import { servedGroups } from '../served-groups.ts'
 export const aggregatedDiscoveryMediaType =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
 
+/** An aggregated discovery document. */
 export interface AggregatedDiscovery {
   kind: 'APIGroupDiscoveryList'
   apiVersion: 'apidiscovery.k8s.io/v2'
@@ -13,11 +14,13 @@ export interface AggregatedDiscovery {
   items: GroupDiscovery[]
 }
 
+/** An API group in aggregated discovery. */
 export interface GroupDiscovery {
   metadata: { name?: string }
   versions: VersionDiscovery[]
 }
 
+/** A version of an API group in aggregated discovery. */
 export interface VersionDiscovery {
   version: string
   resources: ResourceDiscovery[]
@@ -25,12 +28,14 @@ export interface VersionDiscovery {
   freshness: 'Current' | 'Stale'
 }
 
+/** The kind of the objects that a resource or subresource returns. */
 export interface ResponseKind {
   group: string
   version: string
   kind: string
 }
 
+/** A resource in aggregated discovery, with its subresources. */
 export interface ResourceDiscovery {
   resource: string
   responseKind: ResponseKind

@@ -7,6 +7,7 @@ export interface GroupVersionForDiscovery {
   version: string
 }
 
+/** An APIGroup: its versions, the preferred one among them. */
 export interface ApiGroup {
   kind?: 'APIGroup'
   apiVersion?: 'v1'
@@ -15,6 +16,7 @@ export interface ApiGroup {
   preferredVersion: GroupVersionForDiscovery
 }
 
+/** An APIResource: one entry of an APIResourceList. */
 export interface ApiResource {
   name: string
   singularName: string

@@ -2,6 +2,7 @@ import { type Library, overload } from '../functions.ts'
 import { type CelType, opaqueOf } from '../types.ts'
 import { fault, type OpaqueValue, type Value } from '../values.ts'
 
+/** What an expression asks the authorizer. */
 export interface AuthorizationCheck {
   /** Set where the check is for another user than the request's. */
   readonly serviceAccount?: { readonly namespace: string; readonly name: string }
@@ -17,6 +18,7 @@ export interface AuthorizationCheck {
   readonly labelSelector?: string
 }
 
+/** The authorizer's answer. */
 export interface AuthorizationDecision {
   readonly allowed: boolean
   readonly reason: string
@@ -27,6 +29,7 @@ export interface AuthorizationDecision {
 /** Who decides: supplied by the caller, asked synchronously. */
 export type Authorize = (check: AuthorizationCheck) => AuthorizationDecision
 
+/** The type of the variable `authorizer`. */
 export const authorizerType: CelType = opaqueOf('kubernetes.authorization.Authorizer')
 const pathCheckType: CelType = opaqueOf('kubernetes.authorization.PathCheck')
 const groupCheckType: CelType = opaqueOf('kubernetes.authorization.GroupCheck')

@@ -8,6 +8,7 @@ import {
 } from '../logger.ts'
 import { findOwnLine } from './own-line.ts'
 
+/** Options of a text logger. */
 export interface TextLoggerOptions {
   /** A level, or one that changes while the program runs. @default 'info' */
   readonly level?: LogLevel | LogThreshold

@@ -18,6 +18,7 @@ import {
 import type { Clock } from '../clock.ts'
 import type { Span, SpanAttributes, SpanOptions, TraceContext, Tracer } from '../tracer.ts'
 
+/** Options of {@link createOpenTelemetryTracer}. */
 export interface OpenTelemetryTracerOptions {
   readonly clock: Clock
   /** @default the one that is registered for the whole process */
@@ -37,6 +38,7 @@ export function hasTracerProvider(): boolean {
     : true
 }
 
+/** Creates a tracer that records spans with OpenTelemetry. */
 export function createOpenTelemetryTracer({
   clock,
   provider = trace.getTracerProvider(),

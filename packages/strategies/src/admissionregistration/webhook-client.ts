@@ -9,6 +9,7 @@ export function defaultClientConfig(config: Decoded<WebhookClientConfig> | null 
   if (config?.service) config.service.port ??= 443
 }
 
+/** Validates the `clientConfig` of a webhook. */
 export function* validateClientConfig(config: Decoded<WebhookClientConfig>, path: field.Path): Findings {
   const { url, service } = config
   if ((url === undefined) === (service === undefined)) {

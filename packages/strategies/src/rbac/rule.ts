@@ -37,6 +37,7 @@ export interface CompiledRule {
   readonly pathPrefixes: readonly string[]
 }
 
+/** Prepares a PolicyRule for evaluation. */
 export function compileRule(rule: PolicyRule): CompiledRule {
   const {
     verbs = none,
@@ -77,6 +78,7 @@ export function allowsResource(
   )
 }
 
+/** Whether a rule allows `verb` on a non-resource path. */
 export function allowsPath(rule: CompiledRule, verb: string, path: string): boolean {
   if (rule.verbs !== undefined && !rule.verbs.includes(verb)) return false
   if (rule.paths === undefined || rule.paths.includes(path)) return true

@@ -16,13 +16,19 @@ export interface PodRules {
   readonly isPod: boolean
 }
 
+/** A list of objects; empty for any other value. */
 export const listOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? (value as JsonObject[]) : [])
+/** A list of strings; empty for any other value. */
 export const stringsOf = (value: unknown): string[] => (Array.isArray(value) ? (value as string[]) : [])
+/** A string; empty for any other value. */
 export const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+/** A number; 0 for any other value. */
 export const numberOf = (value: unknown): number =>
   value === undefined || value === null ? 0 : Number(value)
+/** A map of strings; empty for any other value. */
 export const recordOf = (value: unknown): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {}
+/** An object; empty for any other value. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {})
 
 /** Items by name; of several with one name, the first. */

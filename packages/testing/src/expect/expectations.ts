@@ -25,11 +25,13 @@ export interface ImmediateExpectation<T> extends Expectation<T> {
   consistently(options?: ConsistentlyOptions): Expectation<T>
 }
 
+/** Options of `eventually`. */
 export interface EventuallyOptions {
   /** Milliseconds of the cluster's clock. @default 30000 */
   readonly within?: number
 }
 
+/** Options of `consistently`. */
 export interface ConsistentlyOptions {
   /** Milliseconds of the cluster's clock. @default 1000 */
   readonly during?: number

@@ -32,6 +32,7 @@ export interface TransportFaults {
   readonly slow: number
 }
 
+/** No faults. */
 export const noTransportFaults: TransportFaults = {
   refuse: 0,
   loseAnswer: 0,

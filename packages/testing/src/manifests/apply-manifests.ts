@@ -7,6 +7,7 @@ import type { Env } from '@coxswain/kit'
 import type { Manifest, Manifests } from './manifest.ts'
 import { readSource } from './read-manifests.ts'
 
+/** Options of `apply`. */
 export interface ApplyManifestsOptions {
   /** Of namespaced objects that name none. @default 'default' */
   readonly namespace?: string

@@ -33,6 +33,7 @@ export function closePayload(code: number): Uint8Array {
   return Uint8Array.of(code >> 8, code & 0xff)
 }
 
+/** What a frame reader calls. */
 export interface FrameListener {
   /** A whole message, its frames joined. Without it messages are skipped, whatever their length. */
   onMessage?(message: Uint8Array): void
@@ -42,6 +43,7 @@ export interface FrameListener {
   onError(reason: string): void
 }
 
+/** Options of a frame reader. */
 export interface FrameReaderOptions {
   /** The sender of the frames: those of a client must be masked. */
   readonly from: 'client' | 'server'

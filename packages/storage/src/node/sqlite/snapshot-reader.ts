@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import { BoundedMap } from '@coxswain/kit'
+import { BoundedMap } from '@coxswain/kit/bounded-map'
 import { createCompacted, isStoreError } from '../../errors.ts'
 import { prefixEnd } from '../../internal/sorted-map.ts'
 import { validateRevision } from '../../internal/validate.ts'

@@ -32,6 +32,7 @@ export interface ExpressionOptions {
   readonly types?: Readonly<Record<string, VariableDeclaration>>
 }
 
+/** A compiled expression of a policy or webhook, or why there is none. */
 export type CompiledExpression =
   | { readonly ok: true; readonly source: string; readonly program: Program; readonly type: CelType }
   | {

@@ -15,11 +15,15 @@ import type { Random } from '@coxswain/kit'
 import type { Decoded } from '../../decoded.ts'
 import type { ClaimCondition, ClaimOperation, ObjectReader, StrategyContext } from '../../strategy.ts'
 
+/** The storage prefix of IPAddress objects. */
 export const addressPrefix = '/networking.k8s.io/ipaddresses/'
+/** The storage prefix of ServiceCIDR objects. */
 export const rangePrefix = '/networking.k8s.io/servicecidrs/'
 /** One key a node port that is taken; not an API resource. */
 export const nodePortPrefix = '/ranges/servicenodeports/'
+/** The manager of IPAddress objects that the API server allocates. */
 export const addressManager = 'ipallocator.k8s.io'
+/** The label that names the manager of an IPAddress. */
 export const managedByLabel = 'ipaddress.kubernetes.io/managed-by'
 
 const firstNodePort = 30_000
@@ -45,6 +49,7 @@ export interface AddressRange {
   readonly last: bigint
 }
 
+/** Parses a CIDR as a range of Service addresses; undefined when it is not one. */
 export function parseRange(text: string, ready = true): AddressRange | undefined {
   const cidr = parseCIDR(text)
   return cidr && rangeOf(text, cidr, ready)
@@ -69,6 +74,7 @@ function rangeOf(text: string, { address, prefix }: CIDR, ready: boolean): Addre
 
 const toNumber = (bytes: Uint8Array): bigint => bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
 
+/** The text of an address that is given as a number. */
 export function addressAt(family: string, number: bigint): string {
   const bytes = new Uint8Array(family === 'IPv4' ? 4 : 16)
   for (let i = bytes.length - 1, rest = number; i >= 0; i--, rest >>= 8n) bytes[i] = Number(rest & 255n)
@@ -242,6 +248,7 @@ export class ServiceClaim {
   }
 }
 
+/** The storage key of an allocated node port. */
 export const portKey = (port: number): string => nodePortPrefix + port
 
 interface Owner {
@@ -259,6 +266,7 @@ export function createPortEntry(port: number, { namespace, name }: Owner): JsonO
   }
 }
 
+/** The IPAddress object of an address that a Service has. */
 export function createIPAddress(
   { clock, random }: Pick<StrategyContext, 'clock' | 'random'>,
   ip: string,

@@ -8,18 +8,22 @@ import type { Decoded } from '../../decoded.ts'
 export type ServicePort = Decoded<ApiServicePort>
 export type ServiceSpec = Decoded<ApiServiceSpec>
 
+/** The spec of a Service. */
 export const specOf = (service: Decoded<Service>): ServiceSpec => service.spec ?? {}
 export const portsOf = (spec: ServiceSpec): ServicePort[] => spec.ports ?? []
+/** The cluster IPs of a Service. */
 export const clusterIPsOf = (spec: ServiceSpec): string[] => spec.clusterIPs ?? []
 export const familiesOf = (spec: ServiceSpec): string[] => spec.ipFamilies ?? []
 
 /** The address of a service that has none on purpose. */
 export const noAddress = 'None'
 
+/** Whether a Service is of type ExternalName. */
 export const isExternalName = (spec: ServiceSpec): boolean => spec.type === 'ExternalName'
 export const isLoadBalancer = (spec: ServiceSpec): boolean => spec.type === 'LoadBalancer'
 /** Whether nodes listen for the service. */
 export const isOnNodes = (spec: ServiceSpec): boolean => spec.type === 'NodePort' || isLoadBalancer(spec)
+/** Whether a Service is headless. */
 export const isHeadless = (spec: ServiceSpec): boolean =>
   clusterIPsOf(spec).length === 1 && spec.clusterIPs?.[0] === noAddress
 export const hasSelector = (spec: ServiceSpec): boolean => Object.keys(spec.selector ?? {}).length > 0

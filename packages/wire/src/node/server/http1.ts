@@ -35,6 +35,8 @@ interface Exchange {
   release: (() => void) | undefined
 }
 
+function ignore(): void {}
+
 /** Answers one HTTP/1.1 request. `expectsContinue` when its client waits for a "100 Continue" before it sends the body. */
 export function answerHttp1(
   core: ServerCore,
@@ -52,7 +54,7 @@ export function answerHttp1(
     return
   }
   const goOn = expectsContinue ? () => response.writeContinue() : undefined
-  const exchange: Exchange = { message, response, goOn, isUnread: false, release: () => {} }
+  const exchange: Exchange = { message, response, goOn, isUnread: false, release: ignore }
   const begin = (body?: ReceivedBody) => {
     const request = new ReceivedRequest(message.method!, target, headers, connection, body)
     response.on('close', () => {

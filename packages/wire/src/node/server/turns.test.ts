@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { get as httpGet } from 'node:http'
-import { describe, it } from 'node:test'
+import { describe, it, mock } from 'node:test'
 import { serve } from './serve.ts'
 import { Turns } from './turns.ts'
 
@@ -66,6 +66,21 @@ describe('turns', () => {
     let begun = 0
     turns.run({}, () => begun++)
     assert.equal(begun, 1)
+  })
+
+  it('cost no immediate while there is little work', async () => {
+    let now = 0
+    const turns = new Turns(() => now)
+    const immediates = mock.method(globalThis, 'setImmediate')
+    try {
+      for (let i = 0; i < 9; i++) turns.run({}, () => (now += 0.1))
+      assert.equal(immediates.mock.callCount(), 0)
+      for (let i = 0; i < 9; i++) turns.run({}, () => (now += 0.1))
+      assert.equal(immediates.mock.callCount(), 1)
+    } finally {
+      immediates.mock.restore()
+    }
+    await nextTurn()
   })
 
   it('do not keep urgent requests waiting', async () => {

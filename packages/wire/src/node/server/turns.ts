@@ -1,5 +1,12 @@
 /** Milliseconds after which a turn of the event loop starts no more work. */
 const longestTurn = 10
+/**
+ * Milliseconds of work before the end of a turn is looked for: an immediate costs the event loop one more system call, which is
+ * noticeable when every request has a turn of its own. What was started before counts for the turn.
+ */
+const noticeable = 1
+/** Milliseconds without work after which a turn is certainly a new one. */
+const quiet = 5
 /** The maximum work of one turn: even an attempt at each has a cost, once the turn is long. */
 const mostInTurn = 128
 /**
@@ -16,8 +23,12 @@ const pauses = 8
 export class Turns {
   /** By connection; the next one comes first. */
   readonly #waiting = new Map<object, (() => void)[]>()
-  /** When this turn began; undefined when nothing was started in it. */
-  #startedAt: number | undefined
+  /** When this turn began, or earlier by less than {@link noticeable}. */
+  #startedAt = Number.NEGATIVE_INFINITY
+  /** When work was last started. */
+  #lastAt = Number.NEGATIVE_INFINITY
+  /** Whether an immediate tells the end of this turn. */
+  #isMarked = false
   /** Milliseconds of this turn spent in work that was started at once. */
   #spent = 0
   #count = 0
@@ -36,6 +47,7 @@ export class Turns {
     if (!this.#isActive && this.#isShort(now)) {
       work()
       this.#spent += this.#now() - now
+      if (this.#spent >= noticeable) this.#mark()
       return
     }
     this.#count++
@@ -46,18 +58,27 @@ export class Turns {
   }
 
   #isShort(now: number): boolean {
-    if (this.#startedAt === undefined) {
+    if (!this.#isMarked && now - this.#lastAt > quiet) {
       this.#startedAt = now
-      setImmediate(this.#onTurnOver)
-      return true
+      this.#spent = 0
     }
-    return now - this.#startedAt < longestTurn
+    this.#lastAt = now
+    const taken = now - this.#startedAt
+    if (taken >= noticeable) this.#mark()
+    return taken < longestTurn
+  }
+
+  #mark(): void {
+    if (this.#isMarked) return
+    this.#isMarked = true
+    setImmediate(this.#onTurnOver)
   }
 
   readonly #onTurnOver = (): void => {
     // What others do in a turn is no reason to pause: a turn full of events to watchers is followed by one with little work.
     const isLong = this.#spent >= longestTurn
-    this.#startedAt = undefined
+    this.#isMarked = false
+    this.#lastAt = Number.NEGATIVE_INFINITY
     this.#spent = 0
     if (!isLong || this.#isActive) return
     this.#isActive = true
