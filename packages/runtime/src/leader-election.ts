@@ -12,7 +12,7 @@ export interface LeaderElectionOptions {
   /** The name of the Lease. @default the operator's name */
   readonly name?: string
   readonly namespace: string
-  /** Identifies the replica. @default the operator's name and a uuid */
+  /** Identifies the replica. @default the host's name, or where that is not known the operator's, and a uuid */
   readonly identity?: string
   /** How long others wait after the last renewal they saw before they take over, in milliseconds. @default 15000 */
   readonly leaseDuration?: number
@@ -46,6 +46,8 @@ export interface LeaderElectorOptions extends LeaderElectionOptions {
   readonly client: Client
   readonly env: Env
   readonly operator: string
+  /** The first part of the default identity. @default the operator's name */
+  readonly hostname?: string | undefined
   readonly onChange?: (leading: boolean) => void
 }
 
@@ -77,14 +79,14 @@ export class LeaderElector implements WriteGuard {
   #renewedAt: number | undefined
 
   constructor(options: LeaderElectorOptions) {
-    const { client, env, operator, onChange, ...given } = options
+    const { client, env, operator, hostname = operator, onChange, ...given } = options
     this.#client = client
     this.#env = env
     this.#onChange = onChange
     this.#options = {
       ...defaults,
       name: operator,
-      identity: `${operator}_${env.random.uuid()}`,
+      identity: `${hostname}_${env.random.uuid()}`,
       ...given,
     }
     const { leaseDuration, renewDeadline, retryPeriod } = this.#options

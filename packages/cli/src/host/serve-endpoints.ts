@@ -60,6 +60,11 @@ export async function serveEndpoints(
       env.log.info('serving', { what: flag, url: served.url })
     } catch (error) {
       const cause = isTransportError(error) ? (error.cause ?? error) : error
+      const unreadable = (cause as NodeJS.ErrnoException).path
+      if (unreadable !== undefined)
+        throw new CommandError(`--metrics-cert-path: ${unreadable}: ${explainSystemError(cause)}`, {
+          cause: error,
+        })
       throw new CommandError(`--${flag} ${text}: ${explainSystemError(cause)}`, { cause: error })
     }
   }

@@ -9,11 +9,11 @@ const file = '/project/coxswain.config.ts'
 
 /** The options of `coxswain run` from flags, environment and configuration file. */
 function resolve(words: readonly string[], config: RunConfig = {}, variables: Record<string, string> = {}) {
+  Object.assign(process.env, variables)
   const command = addSettings(new Command('run'), runSettings)
     .argument('[file...]')
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
-  Object.assign(process.env, variables)
   try {
     command.parse(completeBooleans(['node', 'run', ...words]))
   } finally {
@@ -45,6 +45,16 @@ describe('the settings of an operator host', () => {
       files: ['operator.ts'],
     })
     assert.partialDeepStrictEqual(resolve([], {}, { COXSWAIN_LEADER_ELECT: 'true' }), { leaderElect: true })
+  })
+
+  it('are not taken from the variables that a Service coxswain-webhook gives to Pods', () => {
+    const options = resolve([], {}, { COXSWAIN_WEBHOOK_PORT: 'tcp://10.96.0.7:443' })
+    assert.equal('webhookPort' in options, false)
+    assert.partialDeepStrictEqual(resolve([], {}, { COXSWAIN_WEBHOOK_PORT: '9443' }), { webhookPort: 9443 })
+  })
+
+  it('name namespaces that can exist', () => {
+    assert.throws(() => resolve(['--namespaces', 'a,b c']), /"b c" is not the name of a namespace/)
   })
 
   it('parse lists and maps alike from every source', () => {
