@@ -197,9 +197,10 @@ describe('the endpoints of coxswain run', () => {
     }
     await using run = cluster.run('--pprof-bind-address', '127.0.0.1:0', '--log-format', 'json', file)
     const { port } = new URL(await urlOf(run, 'pprof-bind-address'))
-    const statusFor = (host: string) =>
+    const statusFor = (host: string, more: Readonly<Record<string, string>> = {}) =>
       new Promise<number | undefined>((resolve, reject) => {
-        const options = { host: '127.0.0.1', port, path: '/debug/log-level', headers: { host }, agent: false }
+        const headers = { host, ...more }
+        const options = { host: '127.0.0.1', port, path: '/debug/log-level', headers, agent: false }
         get(options, answer => answer.resume() && resolve(answer.statusCode)).on('error', reject)
       })
     for (const host of ['localhost', 'LocalHost:80', `127.0.0.1:${port}`, '127.1.2.3', '[::1]:6060'])
@@ -212,6 +213,13 @@ describe('the endpoints of coxswain run', () => {
       '10.0.0.1:80',
     ])
       assert.equal(await statusFor(host), 403, host)
+    for (const [site, status] of Object.entries({
+      none: 200,
+      'same-origin': 200,
+      'cross-site': 403,
+      'same-site': 403,
+    }))
+      assert.equal(await statusFor('localhost', { 'sec-fetch-site': site }), status, site)
     assert.equal(await run.stop(), 0)
   })
 
