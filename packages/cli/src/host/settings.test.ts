@@ -70,6 +70,32 @@ describe('the settings of an operator host', () => {
     )
   })
 
+  it('can all be set by flag, variable and file', () => {
+    const samples: Readonly<Record<string, string>> = {
+      '<file>': '/a/file',
+      '<dir>': '/a/dir',
+      '<text>': 'text',
+      '<n>': '7',
+      '<duration>': '3s',
+      '<address>': ':7',
+      '<list>': 'a,b',
+      '<controller=n>': 'x=2',
+      '<namespace/name>': 'a/b',
+      '<format>': 'json',
+      '<level>': 'debug',
+    }
+    for (const setting of runSettings) {
+      const property = propertyOf(setting)
+      const text = setting.value === '[bool]' ? String(!setting.default) : samples[setting.value]
+      assert.ok(text !== undefined, `${setting.flag}: no sample of ${setting.value}`)
+      const valueOf = (options: Record<string, unknown>) => options[property]
+      const byFlag = valueOf(resolve([`--${setting.flag}=${text}`]))
+      assert.notDeepEqual(byFlag, setting.default, setting.flag)
+      assert.deepEqual(valueOf(resolve([], {}, { [variableOf(setting)]: text })), byFlag, setting.flag)
+      assert.deepEqual(valueOf(resolve([], { [property]: byFlag } as RunConfig)), byFlag, setting.flag)
+    }
+  })
+
   it('resolve paths in the file relative to its directory', () => {
     assert.partialDeepStrictEqual(resolve([], { webhookCertPath: 'certs' }), {
       webhookCertPath: '/project/certs',
