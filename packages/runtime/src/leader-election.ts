@@ -12,6 +12,8 @@ export interface LeaderElectionOptions {
   /** The name of the Lease. @default the operator's name */
   readonly name?: string
   readonly namespace: string
+  /** Labels of the Lease, beside those that it has. @default none */
+  readonly labels?: Readonly<Record<string, string>>
   /** Identifies the replica. @default the host's name, or where that is not known the operator's, and a uuid */
   readonly identity?: string
   /** How long others wait after the last renewal they saw before they take over, in milliseconds. @default 15000 */
@@ -33,6 +35,7 @@ const defaults = {
   renewDeadline: 10_000,
   retryPeriod: 2_000,
   releaseOnCancel: true,
+  labels: {},
 }
 /** The jitter of candidates' retries. */
 const jitter = 1.2
@@ -202,7 +205,7 @@ export class LeaderElector implements WriteGuard {
 
   async #acquire(call: { readonly signal: AbortSignal; readonly timeout: number }): Promise<boolean> {
     const { clock } = this.#env
-    const { namespace, name, identity, leaseDuration } = this.#options
+    const { namespace, name, identity, labels, leaseDuration } = this.#options
     // The leader knows the lease: it writes at once, and reads only after a conflict.
     if (!this.isLeader || !this.#lease) {
       const found = await this.#client.get(leaseKind, { namespace, name }, call)
@@ -218,8 +221,11 @@ export class LeaderElector implements WriteGuard {
       renewTime: now,
       leaseTransitions: 0,
     }
+    const labelled = (before: Readonly<Record<string, string>> = {}) =>
+      Object.keys(labels).length === 0 ? {} : { labels: { ...before, ...labels } }
     if (!current) {
-      this.#observe(await this.#client.create(leaseKind, { metadata: { namespace, name }, spec }, call))
+      const metadata = { namespace, name, ...labelled() }
+      this.#observe(await this.#client.create(leaseKind, { metadata, spec }, call))
       return true
     }
     const { holderIdentity, acquireTime, leaseTransitions = 0, leaseDurationSeconds = 0 } = current.spec ?? {}
@@ -232,7 +238,8 @@ export class LeaderElector implements WriteGuard {
       acquireTime: ours ? (acquireTime ?? now) : now,
       leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
     }
-    this.#observe(await this.#client.update(leaseKind, { ...current, spec: next }, call))
+    const metadata = { ...current.metadata, ...labelled(current.metadata.labels) }
+    this.#observe(await this.#client.update(leaseKind, { ...current, metadata, spec: next }, call))
     return true
   }
 
