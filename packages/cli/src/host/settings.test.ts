@@ -88,11 +88,11 @@ describe('the settings of an operator host', () => {
       const property = propertyOf(setting)
       const text = setting.value === '[bool]' ? String(!setting.default) : samples[setting.value]
       assert.ok(text !== undefined, `${setting.flag}: no sample of ${setting.value}`)
-      const valueOf = (options: Record<string, unknown>) => options[property]
-      const byFlag = valueOf(resolve([`--${setting.flag}=${text}`]))
+      const read = (options: Record<string, unknown>) => options[property]
+      const byFlag = read(resolve([`--${setting.flag}=${text}`]))
       assert.notDeepEqual(byFlag, setting.default, setting.flag)
-      assert.deepEqual(valueOf(resolve([], {}, { [variableOf(setting)]: text })), byFlag, setting.flag)
-      assert.deepEqual(valueOf(resolve([], { [property]: byFlag } as RunConfig)), byFlag, setting.flag)
+      assert.deepEqual(read(resolve([], {}, { [variableOf(setting)]: text })), byFlag, setting.flag)
+      assert.deepEqual(read(resolve([], { [property]: byFlag } as RunConfig)), byFlag, setting.flag)
     }
   })
 
