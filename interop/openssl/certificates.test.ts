@@ -25,6 +25,16 @@ const ca = createCertificate({ subject: { commonName: 'ca' }, usages: ['ca'], no
 const hosts = ['kubernetes.default.svc', 'localhost', '10.96.0.1', '::1', 'fe80::1:2']
 
 describe('certificates', () => {
+  it('say whether their key may encrypt others', () => {
+    const usageOf = (enciphersKeys: boolean) => {
+      const template = { subject: { commonName: 'x' }, usages: ['client'] as const, notBefore, notAfter }
+      const { certificate } = createCertificate({ ...template, enciphersKeys }, random, ca)
+      return openssl('x509', '-in', file('usage.pem', certificate), '-noout', '-ext', 'keyUsage')
+    }
+    assert.match(usageOf(true), /critical\n\s+Digital Signature, Key Encipherment\n/)
+    assert.match(usageOf(false), /critical\n\s+Digital Signature\n/)
+  })
+
   it('openssl verifies them strictly, each for its own purpose only', () => {
     const caFile = file('ca.pem', ca.certificate)
     const verify = (purpose: string, path: string) =>

@@ -241,7 +241,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
         }
-        for (const resource of metricsResources ?? []) registry.add(resource)
+        for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
         await createBootstrapObjects({

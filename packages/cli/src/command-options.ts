@@ -15,7 +15,7 @@ export const nodesOption = (): Option =>
 export const runtimeOption = (): Option =>
   new Option(
     '--runtime <kind>',
-    'what containers are: nothing that runs, or processes of this machine with all your rights',
+    'how containers run: not at all (simulated), or as processes of this machine with your privileges',
   )
     .choices(['simulated', 'process'])
     .default('simulated')

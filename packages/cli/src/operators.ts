@@ -1,3 +1,4 @@
+import { isStatusError } from '@coxswain/apimachinery/status'
 import { createClient } from '@coxswain/client'
 import type { Env } from '@coxswain/kit'
 import {
@@ -20,10 +21,33 @@ export async function loadOperators(files: readonly string[]): Promise<Operator[
 
 async function load(file: string): Promise<Operator> {
   try {
-    return await loadOperator(file)
+    const { name, setup } = await settled(loadOperator(file))
+    return { name, setup: operator => explainSetup(file, () => setup(operator)) }
   } catch (cause) {
     refuseAbsent([file])
     throw new CommandError(`operator cannot be loaded: ${describe(file, cause)}`, { cause })
+  }
+}
+
+/** Rejects when nothing is left that could settle the promise: a top-level await that waits forever. */
+async function settled<T>(loading: Promise<T>): Promise<T> {
+  const { promise: idle, reject } = Promise.withResolvers<never>()
+  const onIdle = (): void => reject(new Error('its top-level await never settles'))
+  process.once('beforeExit', onIdle)
+  try {
+    return await Promise.race([loading, idle])
+  } finally {
+    process.off('beforeExit', onIdle)
+  }
+}
+
+/** What the user's code throws is reported with its line; what the framework reports has no line. */
+function explainSetup<T>(file: string, setup: () => T): T {
+  try {
+    return setup()
+  } catch (cause) {
+    if (isRuntimeError(cause)) throw cause
+    throw new CommandError(`operator cannot be set up: ${describeImportError(file, cause)}`, { cause })
   }
 }
 
@@ -39,7 +63,9 @@ export function tellInstalled({ name, change }: InstalledKind): void {
 
 /** A CRD that was not written needs a decision of the user: one line says why. */
 export function explainInstall(error: unknown): unknown {
-  return isRuntimeError(error, 'UnsafeInstall') ? new CommandError(error.message, { cause: error }) : error
+  if (isRuntimeError(error, 'UnsafeInstall') || isStatusError(error))
+    return new CommandError(error.message, { cause: error })
+  return error
 }
 
 /** One manager for all of them. Conflicting operators, or options that do not match them, are a usage error. */

@@ -370,6 +370,18 @@ describe('the record of a reconcile', () => {
     assert.deepEqual(second!.calls, [])
   })
 
+  it('includes the first thousand calls', async () => {
+    await using sim = new Simulation()
+    sim.createWidget('a')
+    sim.start(
+      operatorOf(async ({ key, client }) => {
+        for (let call = 0; call < 1_100; call++) await client.get(podKind, key, { cached: false })
+      }),
+    )
+    await sim.world.settle()
+    assert.equal(sim.records[0]!.calls.length, 1_000)
+  })
+
   it('includes failed calls', async () => {
     await using sim = new Simulation()
     sim.server.intercept = ({ method, path }) =>

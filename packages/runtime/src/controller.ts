@@ -152,7 +152,17 @@ export class Controller {
     metrics.finished(outcome.result === 'terminal' ? 'error' : outcome.result, duration / 1000)
     const { calls } = attempt
     const now = this.#queue.retries(key)
-    const record = { controller: name, key, started, duration, triggers, calls, ...outcome, failures: now }
+    const took = Math.round(duration * 1000) / 1000 // readable in logs
+    const record = {
+      controller: name,
+      key,
+      started,
+      duration: took,
+      triggers,
+      calls,
+      ...outcome,
+      failures: now,
+    }
     trace?.end(record)
     this.#report(record, hardStop)
     // A reconcile that has recorded a Warning has given the reason.

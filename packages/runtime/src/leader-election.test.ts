@@ -43,6 +43,26 @@ describe('leader election', () => {
     assert.equal(event?.involvedObject.kind, 'Lease')
   })
 
+  it('labels the Lease, new or not, and names the host', async () => {
+    await using sim = new Simulation()
+    const leaderElection = { namespace: 'kube-system', labels: { app: 'writer' } }
+    const writer = defineOperator('writer', () => {})
+    const { stop, stopped } = sim.start(writer, { leaderElection, hostname: 'pod-1' })
+    await sim.world.advance(3_000)
+    const { metadata, spec } = sim.server.object<Lease>(leasePath)!
+    assert.deepEqual(metadata.labels, { app: 'writer' })
+    assert.match(spec?.holderIdentity ?? '', /^pod-1_[0-9a-f-]{36}$/)
+    stop()
+    await sim.world.run(stopped)
+    sim.server.put(leasePath, {
+      ...sim.server.object<Lease>(leasePath)!,
+      metadata: { ...metadata, labels: { other: 'x' } },
+    })
+    sim.start(writer, { leaderElection })
+    await sim.world.advance(30_000)
+    assert.deepEqual(sim.server.object<Lease>(leasePath)!.metadata.labels, { other: 'x', app: 'writer' })
+  })
+
   it('keeps the lease when it stops without releaseOnCancel', async () => {
     await using sim = new Simulation()
     const operator = defineOperator('writer', () => {})

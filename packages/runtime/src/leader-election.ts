@@ -12,7 +12,9 @@ export interface LeaderElectionOptions {
   /** The name of the Lease. @default the operator's name */
   readonly name?: string
   readonly namespace: string
-  /** Identifies the replica. @default the operator's name and a uuid */
+  /** Labels of the Lease, beside those that it has. @default none */
+  readonly labels?: Readonly<Record<string, string>>
+  /** Identifies the replica. @default the host's name, or where that is not known the operator's, and a uuid */
   readonly identity?: string
   /** How long others wait after the last renewal they saw before they take over, in milliseconds. @default 15000 */
   readonly leaseDuration?: number
@@ -33,6 +35,7 @@ const defaults = {
   renewDeadline: 10_000,
   retryPeriod: 2_000,
   releaseOnCancel: true,
+  labels: {},
 }
 /** The jitter of candidates' retries. */
 const jitter = 1.2
@@ -46,6 +49,8 @@ export interface LeaderElectorOptions extends LeaderElectionOptions {
   readonly client: Client
   readonly env: Env
   readonly operator: string
+  /** The first part of the default identity. @default the operator's name */
+  readonly hostname?: string | undefined
   readonly onChange?: (leading: boolean) => void
 }
 
@@ -77,14 +82,14 @@ export class LeaderElector implements WriteGuard {
   #renewedAt: number | undefined
 
   constructor(options: LeaderElectorOptions) {
-    const { client, env, operator, onChange, ...given } = options
+    const { client, env, operator, hostname = operator, onChange, ...given } = options
     this.#client = client
     this.#env = env
     this.#onChange = onChange
     this.#options = {
       ...defaults,
       name: operator,
-      identity: `${operator}_${env.random.uuid()}`,
+      identity: `${hostname}_${env.random.uuid()}`,
       ...given,
     }
     const { leaseDuration, renewDeadline, retryPeriod } = this.#options
@@ -200,7 +205,7 @@ export class LeaderElector implements WriteGuard {
 
   async #acquire(call: { readonly signal: AbortSignal; readonly timeout: number }): Promise<boolean> {
     const { clock } = this.#env
-    const { namespace, name, identity, leaseDuration } = this.#options
+    const { namespace, name, identity, labels, leaseDuration } = this.#options
     // The leader knows the lease: it writes at once, and reads only after a conflict.
     if (!this.isLeader || !this.#lease) {
       const found = await this.#client.get(leaseKind, { namespace, name }, call)
@@ -216,8 +221,11 @@ export class LeaderElector implements WriteGuard {
       renewTime: now,
       leaseTransitions: 0,
     }
+    const labelled = (before: Readonly<Record<string, string>> = {}) =>
+      Object.keys(labels).length === 0 ? {} : { labels: { ...before, ...labels } }
     if (!current) {
-      this.#observe(await this.#client.create(leaseKind, { metadata: { namespace, name }, spec }, call))
+      const metadata = { namespace, name, ...labelled() }
+      this.#observe(await this.#client.create(leaseKind, { metadata, spec }, call))
       return true
     }
     const { holderIdentity, acquireTime, leaseTransitions = 0, leaseDurationSeconds = 0 } = current.spec ?? {}
@@ -230,7 +238,8 @@ export class LeaderElector implements WriteGuard {
       acquireTime: ours ? (acquireTime ?? now) : now,
       leaseTransitions: ours ? leaseTransitions : leaseTransitions + 1,
     }
-    this.#observe(await this.#client.update(leaseKind, { ...current, spec: next }, call))
+    const metadata = { ...current.metadata, ...labelled(current.metadata.labels) }
+    this.#observe(await this.#client.update(leaseKind, { ...current, metadata, spec: next }, call))
     return true
   }
 

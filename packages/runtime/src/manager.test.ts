@@ -19,7 +19,8 @@ describe('a manager', () => {
     const warnings = sim.logs.filter(({ message }) => message.startsWith('still waiting'))
     assert.equal(warnings.length, 3, 'after three seconds, then every thirty')
     const reason = 'the server does not serve it: is its CustomResourceDefinition installed?'
-    assert.deepEqual(warnings[0]?.fields.missing, [{ cache: 'widgets.v1.example.com', reason }])
+    const { missing, reason: logged } = warnings[0]!.fields
+    assert.deepEqual([missing, logged], ['widgets.v1.example.com', reason])
     assert.equal((await manager.checkReady()).ok, false)
     assert.equal((await manager.checkHealth()).ok, true)
     sim.createWidget('a')

@@ -335,6 +335,7 @@ export class Manager {
       ...leaderElection,
       env: this.#env,
       operator: name,
+      hostname: this.#options.hostname,
       onChange: leading => {
         status.set(leading ? 1 : 0, lease)
         // Losing leadership is not recorded: this replica may not write any more.

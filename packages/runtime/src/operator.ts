@@ -117,7 +117,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   const metricsHandlers = new Map<string, Handler>()
   const healthChecks = new Map<string, HealthCheck>()
   const readyChecks = new Map<string, HealthCheck>()
-  operator.setup({
+  const returned: unknown = operator.setup({
     controller: name => {
       if (begun.has(name)) throw new RuntimeError('BadDefinition', `there are two controllers ${name}`)
       begun.add(name)
@@ -157,6 +157,13 @@ export function describeOperator(operator: Operator): OperatorDefinition {
       readyChecks.set(name, check)
     },
   })
+  if (returned instanceof Promise) {
+    returned.catch(() => {}) // what it rejects with is not the mistake
+    throw new RuntimeError(
+      'BadDefinition',
+      `operator ${operator.name}: setup must not be async; await before defineOperator, or in a task`,
+    )
+  }
   const unfinished = [...begun].filter(name => !controllers.some(controller => controller.name === name))
   if (unfinished.length > 0) {
     throw new RuntimeError('BadDefinition', `controller ${unfinished.join(', ')} has no reconcile`)

@@ -11,7 +11,7 @@ export interface ReconcileRecord {
   /** Milliseconds. */
   readonly duration: number
   readonly triggers: readonly Trigger[]
-  /** The calls to the server in the order in which they ended. Cached reads are not included. */
+  /** The first 1000 calls to the server in the order in which they ended. Cached reads are not included. */
   readonly calls: readonly ApiCall[]
   readonly result: 'success' | 'requeue_after' | 'error' | 'terminal'
   /** Milliseconds until the next reconcile, where it requeued or failed; an event may come first. */

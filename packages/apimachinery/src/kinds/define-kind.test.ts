@@ -6,7 +6,7 @@ import type { Schema } from '../schema/schema.ts'
 import { checkStructural } from '../schema/structural.ts'
 import { toCustomResourceDefinition } from './crd.ts'
 import { resourceInfoFromCrd } from './crd-resource-info.ts'
-import { defineKind } from './define-kind.ts'
+import { definedKindOf, defineKind } from './define-kind.ts'
 import { s } from './s.ts'
 
 const container: Schema = {
@@ -343,5 +343,28 @@ describe('resourceInfoFromCrd', () => {
     assert.deepEqual([info.singular, info.listKind, info.namespaced], ['k', 'KList', false])
     assert.equal(info.versions[0]?.deprecated, 'g/v1 K is deprecated')
     assert.equal(info.versions[0]?.schema()['x-kubernetes-preserve-unknown-fields'], true)
+  })
+})
+
+describe('definedKindOf', () => {
+  const definition = {
+    group: 'example.com',
+    kind: 'Widget',
+    versions: { v1: { spec: s.object({}) } },
+  } as const
+
+  it('finds the definition of a handle, and only of a handle', () => {
+    const Widget = defineKind(definition)
+    assert.equal(definedKindOf(Widget.v1), Widget)
+    assert.equal(definedKindOf({ ...Widget.v1 }), undefined)
+    assert.deepEqual(Object.keys(Widget.v1).includes('definition'), false)
+  })
+
+  it('finds what another copy of this package has defined', async () => {
+    const url = new URL('./define-kind.ts?copy', import.meta.url).href
+    const copy: { defineKind: typeof defineKind } = await import(url)
+    assert.notEqual(copy.defineKind, defineKind)
+    const Widget = copy.defineKind(definition)
+    assert.equal(definedKindOf(Widget.v1), Widget)
   })
 })

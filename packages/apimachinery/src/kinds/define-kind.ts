@@ -190,15 +190,16 @@ export function defineKind<G extends string, K extends string, V extends Record<
   const defined = Object.freeze(
     Object.defineProperties(members, Object.fromEntries(beside)),
   ) as unknown as DefinedKind<G, K, V>
-  for (const [, handle] of handles) definitions.set(handle, defined)
+  for (const [, handle] of handles) Object.defineProperty(handle, definedKind, { value: defined })
   return defined
 }
 
-const definitions = new WeakMap<Kind, AnyDefinedKind>()
+/** On the handle itself, so that another copy of this package finds it. */
+const definedKind: unique symbol = Symbol.for('coxswain.apimachinery.definedKind') as never
 
 /** The definition of a handle such as `At.v1alpha1`; undefined for a kind not created with `defineKind`. */
 export function definedKindOf(handle: Kind): AnyDefinedKind | undefined {
-  return definitions.get(handle)
+  return (handle as Kind & { readonly [definedKind]?: AnyDefinedKind })[definedKind]
 }
 
 function resolveKind(

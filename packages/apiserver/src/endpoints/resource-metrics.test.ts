@@ -46,7 +46,8 @@ async function open(summaries: Summaries, { isReady = true } = {}) {
     const answer = await world.run(
       transport.send({ method, path, query, headers, signal, ...(body && { body }) }),
     )
-    return { status: answer.status, body: JSON.parse(new TextDecoder().decode(answer.body as Uint8Array)) }
+    const text = new TextDecoder().decode(answer.body as Uint8Array)
+    return { status: answer.status, body: text.startsWith('{') ? JSON.parse(text) : text }
   }
   for (const name of Object.keys(summaries)) {
     const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }]
@@ -189,6 +190,30 @@ describe('metrics.k8s.io', () => {
     await using down = await open({ 'node-1': summary }, { isReady: false })
     assert.deepEqual((await down.send('GET', `${api}/nodes`)).body.items, [])
     assert.deepEqual(down.asked, [])
+  })
+
+  it('is served again when a CustomResourceDefinition of the same name is deleted', async () => {
+    await using cluster = await open({})
+    const { world, send } = cluster
+    const names = { plural: 'nodes', singular: 'node', kind: 'Own', listKind: 'OwnList' }
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    const versions = [{ name: 'v1', served: true, storage: true, schema }]
+    const annotations = { 'api-approved.kubernetes.io': 'unapproved, a test' }
+    const crd = {
+      metadata: { name: 'nodes.metrics.k8s.io', annotations },
+      spec: { group: 'metrics.k8s.io', scope: 'Cluster', names, versions },
+    }
+    const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    const statusOf = async (version: string) =>
+      (await send('GET', `/apis/metrics.k8s.io/${version}/nodes`)).status
+    const statuses = async () => [await statusOf('v1beta1'), await statusOf('v1')]
+    assert.deepEqual(await statuses(), [200, 404])
+    assert.equal((await send('POST', crds, crd)).status, 201)
+    await world.advance(10_000)
+    assert.deepEqual(await statuses(), [404, 200])
+    assert.equal((await send('DELETE', `${crds}/nodes.metrics.k8s.io`)).status, 200)
+    await world.advance(10_000)
+    assert.deepEqual(await statuses(), [200, 404])
   })
 
   it('may be read by those who may view', async () => {

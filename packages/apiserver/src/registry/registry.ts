@@ -65,6 +65,8 @@ export interface Endpoint {
 export class Registry {
   readonly #endpoints = new Map<string, Endpoint>()
   readonly #resources = new Map<string, ServedResource>()
+  /** Those of `addDefault`. */
+  readonly #defaults = new Map<string, ServedResource>()
   #generation = 0
   /** Of built-in kinds, as `APIVERSION KIND`; rebuilt after a change. */
   #kinds: ReadonlySet<string> | undefined
@@ -118,8 +120,8 @@ export class Registry {
 
   /** Replaces a resource with the same group and name. */
   add(resource: ServedResource): void {
-    this.remove(resource.info.group, resource.info.resource)
     const { group, resource: name, versions } = resource.info
+    this.#drop(group, name)
     this.#resources.set(`${group}/${name}`, resource)
     for (const version of versions) {
       if (version.served) this.#endpoints.set(`${group}/${version.name}/${name}`, { resource, version })
@@ -128,7 +130,20 @@ export class Registry {
     this.#kinds = undefined
   }
 
+  /** Adds a resource that is served whenever no other one with the same group and name is. */
+  addDefault(resource: ServedResource): void {
+    const { group, resource: name } = resource.info
+    this.#defaults.set(`${group}/${name}`, resource)
+    if (!this.#resources.has(`${group}/${name}`)) this.add(resource)
+  }
+
   remove(group: string, name: string): void {
+    this.#drop(group, name)
+    const standard = this.#defaults.get(`${group}/${name}`)
+    if (standard) this.add(standard)
+  }
+
+  #drop(group: string, name: string): void {
     const resource = this.#resources.get(`${group}/${name}`)
     if (!resource) return
     this.#resources.delete(`${group}/${name}`)

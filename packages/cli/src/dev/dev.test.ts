@@ -163,7 +163,7 @@ describe('coxswain dev', () => {
     assert.deepEqual([none.code, none.stdout], [2, ''])
     assert.match(
       none.stderr,
-      /^coxswain: operators are needed: name their files, or list them in coxswain\.config\.ts\n$/,
+      /^coxswain: no operators: name their files, or list them in coxswain\.config\.ts\n$/,
     )
     const file = folder.file('operator.mjs', operator({ text: 'one' }))
     const taken = createServer()

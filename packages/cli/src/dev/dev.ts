@@ -17,7 +17,7 @@ export interface DevOptions extends ControlPlaneFlags {
 export async function runDev(files: readonly string[], options: DevOptions): Promise<void> {
   refuseAbsent(files)
   if (findConfig(options.config) === undefined && files.length === 0)
-    throw new CommandError('operators are needed: name their files, or list them in coxswain.config.ts', {
+    throw new CommandError('no operators: name their files, or list them in coxswain.config.ts', {
       exitCode: 2,
     })
   using stop = abortOnSignals()

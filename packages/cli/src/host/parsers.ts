@@ -35,11 +35,13 @@ export function readNumber(text: string): number {
   throw new InvalidArgumentError('must be a number greater than 0.')
 }
 
-export function readNames(text: string, before: readonly string[] = []): string[] {
+export function readNamespaces(text: string, before: readonly string[] = []): string[] {
   const names = text
     .split(',')
     .map(name => name.trim())
     .filter(name => name !== '')
+  const invalid = names.find(name => !/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(name))
+  if (invalid !== undefined) throw new InvalidArgumentError(`"${invalid}" is not the name of a namespace.`)
   if (names.length > 0) return [...before, ...names]
   throw new InvalidArgumentError('must have at least one name.')
 }

@@ -60,6 +60,11 @@ export async function serveEndpoints(
       env.log.info('serving', { what: flag, url: served.url })
     } catch (error) {
       const cause = isTransportError(error) ? (error.cause ?? error) : error
+      const unreadable = (cause as NodeJS.ErrnoException).path
+      if (unreadable !== undefined)
+        throw new CommandError(`--metrics-cert-path: ${unreadable}: ${explainSystemError(cause)}`, {
+          cause: error,
+        })
       throw new CommandError(`--${flag} ${text}: ${explainSystemError(cause)}`, { cause: error })
     }
   }
@@ -80,11 +85,13 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
 }
 
-/** Rejects other Host headers: those requests come from a web page (DNS rebinding). */
+/** Rejects requests that come from a web page: other Host headers (DNS rebinding), and what browsers mark as cross-site. */
 function fromLoopback(handler: Handler): Handler {
   return async request => {
     const host = (getHeader(request.headers, 'host') ?? '').replace(/:\d+$/, '').replace(/^\[|\]$/g, '')
-    if (isLoopback(host.toLowerCase())) return await handler(request)
+    const site = getHeader(request.headers, 'sec-fetch-site') ?? 'none'
+    const isOwn = site === 'none' || site === 'same-origin'
+    if (isOwn && isLoopback(host.toLowerCase())) return await handler(request)
     return {
       status: 403,
       headers: { 'content-type': 'text/plain' },

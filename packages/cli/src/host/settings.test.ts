@@ -9,11 +9,11 @@ const file = '/project/coxswain.config.ts'
 
 /** The options of `coxswain run` from flags, environment and configuration file. */
 function resolve(words: readonly string[], config: RunConfig = {}, variables: Record<string, string> = {}) {
+  Object.assign(process.env, variables)
   const command = addSettings(new Command('run'), runSettings)
     .argument('[file...]')
     .exitOverride()
     .configureOutput({ writeErr: () => {} })
-  Object.assign(process.env, variables)
   try {
     command.parse(completeBooleans(['node', 'run', ...words]))
   } finally {
@@ -47,6 +47,16 @@ describe('the settings of an operator host', () => {
     assert.partialDeepStrictEqual(resolve([], {}, { COXSWAIN_LEADER_ELECT: 'true' }), { leaderElect: true })
   })
 
+  it('are not taken from the variables that a Service coxswain-webhook gives to Pods', () => {
+    const options = resolve([], {}, { COXSWAIN_WEBHOOK_PORT: 'tcp://10.96.0.7:443' })
+    assert.equal('webhookPort' in options, false)
+    assert.partialDeepStrictEqual(resolve([], {}, { COXSWAIN_WEBHOOK_PORT: '9443' }), { webhookPort: 9443 })
+  })
+
+  it('name namespaces that can exist', () => {
+    assert.throws(() => resolve(['--namespaces', 'a,b c']), /"b c" is not the name of a namespace/)
+  })
+
   it('parse lists and maps alike from every source', () => {
     const expected = { namespaces: ['a', 'b'], concurrency: { x: 2, y: 3 } }
     assert.partialDeepStrictEqual(
@@ -58,6 +68,32 @@ describe('the settings of an operator host', () => {
       resolve([], {}, { COXSWAIN_NAMESPACES: 'a, b', COXSWAIN_CONCURRENCY: 'x=2,y=3' }),
       expected,
     )
+  })
+
+  it('can all be set by flag, variable and file', () => {
+    const samples: Readonly<Record<string, string>> = {
+      '<file>': '/a/file',
+      '<dir>': '/a/dir',
+      '<text>': 'text',
+      '<n>': '7',
+      '<duration>': '3s',
+      '<address>': ':7',
+      '<list>': 'a,b',
+      '<controller=n>': 'x=2',
+      '<namespace/name>': 'a/b',
+      '<format>': 'json',
+      '<level>': 'debug',
+    }
+    for (const setting of runSettings) {
+      const property = propertyOf(setting)
+      const text = setting.value === '[bool]' ? String(!setting.default) : samples[setting.value]
+      assert.ok(text !== undefined, `${setting.flag}: no sample of ${setting.value}`)
+      const read = (options: Record<string, unknown>) => options[property]
+      const byFlag = read(resolve([`--${setting.flag}=${text}`]))
+      assert.notDeepEqual(byFlag, setting.default, setting.flag)
+      assert.deepEqual(read(resolve([], {}, { [variableOf(setting)]: text })), byFlag, setting.flag)
+      assert.deepEqual(read(resolve([], { [property]: byFlag } as RunConfig)), byFlag, setting.flag)
+    }
   })
 
   it('resolve paths in the file relative to its directory', () => {

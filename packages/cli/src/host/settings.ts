@@ -5,7 +5,7 @@ import {
   readBoolean,
   readConcurrency,
   readDuration,
-  readNames,
+  readNamespaces,
   readNumber,
   readOneOf,
   readPort,
@@ -88,7 +88,7 @@ const tracing: Setting = file(
 const hosting: readonly Setting[] = [
   setting('namespaces', 'watch namespaced kinds in these namespaces only (default: all)', {
     value: '<list>',
-    read: readNames,
+    read: readNamespaces,
   }),
   setting('concurrency', 'how many objects a controller reconciles concurrently; may be repeated', {
     value: '<controller=n>',
@@ -150,6 +150,7 @@ export const upSettings: readonly Setting[] = [...hosting, tracing, logFormat]
 /** Those of `coxswain dev`: the cluster is its own, and webhooks are reached on this machine. */
 export const devSettings: readonly Setting[] = [
   ...hosting.filter(({ flag }) => flag !== 'webhook-service'),
+  tracing,
   { ...logFormat, what: 'text or json', default: 'text' },
   logLevel,
 ]
@@ -164,11 +165,17 @@ export function propertyOf({ flag }: Setting): keyof RunConfig {
   return flag.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase()) as keyof RunConfig
 }
 
+/** A Service coxswain-webhook gives the Pods of its namespace COXSWAIN_WEBHOOK_PORT=tcp://10.0.0.1:443, which is not a setting. */
+function isServiceLink(value: string | undefined): boolean {
+  return value !== undefined && /^(tcp|udp|sctp):\/\//.test(value)
+}
+
 export function addSettings(command: Command, settings: readonly Setting[]): Command {
   for (const each of settings) {
-    const option = new Option(`--${each.flag} ${each.value}`, each.what)
-      .env(variableOf(each))
-      .argParser(each.read as (value: string, previous: unknown) => unknown)
+    const option = new Option(`--${each.flag} ${each.value}`, each.what).argParser(
+      each.read as (value: string, previous: unknown) => unknown,
+    )
+    if (!isServiceLink(process.env[variableOf(each)])) option.env(variableOf(each))
     if (each.default !== undefined) option.default(each.default)
     command.addOption(option)
   }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { get } from 'node:http'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
+import { connect } from 'node:tls'
 import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
 import { ClusterRole, ClusterRoleBinding } from '@coxswain/api/rbac/v1'
 import { createRealEnv } from '@coxswain/kit'
+import { createCertificateMaker } from '@coxswain/runtime/node'
 import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 // @ts-expect-error it has no types
@@ -197,9 +201,10 @@ describe('the endpoints of coxswain run', () => {
     }
     await using run = cluster.run('--pprof-bind-address', '127.0.0.1:0', '--log-format', 'json', file)
     const { port } = new URL(await urlOf(run, 'pprof-bind-address'))
-    const statusFor = (host: string) =>
+    const statusFor = (host: string, more: Readonly<Record<string, string>> = {}) =>
       new Promise<number | undefined>((resolve, reject) => {
-        const options = { host: '127.0.0.1', port, path: '/debug/log-level', headers: { host }, agent: false }
+        const headers = { host, ...more }
+        const options = { host: '127.0.0.1', port, path: '/debug/log-level', headers, agent: false }
         get(options, answer => answer.resume() && resolve(answer.statusCode)).on('error', reject)
       })
     for (const host of ['localhost', 'LocalHost:80', `127.0.0.1:${port}`, '127.1.2.3', '[::1]:6060'])
@@ -212,7 +217,49 @@ describe('the endpoints of coxswain run', () => {
       '10.0.0.1:80',
     ])
       assert.equal(await statusFor(host), 403, host)
+    for (const [site, status] of Object.entries({
+      none: 200,
+      'same-origin': 200,
+      'cross-site': 403,
+      'same-site': 403,
+    }))
+      assert.equal(await statusFor('localhost', { 'sec-fetch-site': site }), status, site)
     assert.equal(await run.stop(), 0)
+  })
+
+  it('serve metrics with the certificate of a directory, and report one that is missing', async () => {
+    await using cluster = await launch('--storage', 'memory')
+    const env = createRealEnv()
+    const maker = createCertificateMaker(env.random)
+    const times = { notBefore: env.clock.now() - 60_000, notAfter: env.clock.now() + 600_000 }
+    const ca = maker.createCa('own', times)
+    const pair = maker.createServer(['localhost'], times, ca)
+    const folder = dirname(cluster.file('own.crt', pair.certificate))
+    cluster.file('own.key', pair.key)
+    const operator = cluster.file('first.mjs', first)
+    const flags = ['--metrics-bind-address=127.0.0.1:0', `--metrics-cert-path=${folder}`, '--log-format=json']
+    {
+      await using run = cluster.run(
+        ...flags,
+        '--metrics-cert-name=own.crt',
+        '--metrics-cert-key=own.key',
+        operator,
+      )
+      const { port } = new URL(await urlOf(run, 'metrics-bind-address'))
+      const socket = connect({
+        host: '127.0.0.1',
+        port: Number(port),
+        servername: 'localhost',
+        ca: ca.certificate,
+      })
+      await once(socket, 'secureConnect')
+      assert.ok(socket.authorized)
+      socket.destroy()
+      assert.equal(await run.stop(), 0)
+    }
+    await using missing = cluster.run(...flags, operator)
+    assert.equal(await missing.exited, 1)
+    assert.match(missing.output().stderr, /^coxswain: --metrics-cert-path: \S+tls\.crt: does not exist\n$/m)
   })
 
   it('are a failure in one line where the port is in use', async () => {

@@ -45,9 +45,7 @@ describe('coxswain run', () => {
       await run.prints(
         /not installed: customresourcedefinition widgets\.example\.com; to install it, run: coxswain run --install .*operator\.mjs/,
       )
-      await run.prints(
-        /"missing":\[\{"cache":"widgets.v1.example.com","reason":"the server does not serve it/,
-      )
+      await run.prints(/"missing":"widgets.v1.example.com","reason":"the server does not serve it/)
       assert.equal(await run.stop(), 0)
     }
     for (const [field, change] of [
@@ -126,6 +124,55 @@ describe('coxswain run', () => {
     assert.ok(!lines.some(line => line.includes('"stack"')))
   })
 })
+
+describe('an operator that cannot be run', () => {
+  const broken = (setup: string, before = '') => `
+import { defineOperator } from '${runtime}'
+${before}
+export default defineOperator('broken', ${setup})
+`
+  const cases: readonly (readonly [name: string, text: string, code: number, message: RegExp])[] = [
+    [
+      'throws.mjs',
+      broken("() => { throw new Error('no') }"),
+      1,
+      /^coxswain: operator cannot be set up: \S*throws\.mjs:4: no\n$/,
+    ],
+    ['async.mjs', broken('async () => {}'), 2, /^coxswain: operator broken: setup must not be async; .*\n$/],
+    [
+      'forever.mjs',
+      broken('() => {}', 'await new Promise(() => {})'),
+      1,
+      /^coxswain: operator cannot be loaded: \S*forever\.mjs: its top-level await never settles\n$/,
+    ],
+  ]
+  for (const [name, text, code, message] of cases) {
+    it(`is reported in one line: ${name}`, async () => {
+      using folder = scratch()
+      const kubeconfig = folder.file('kubeconfig', deadKubeconfig)
+      await using run = startIn(folder.path, 'run', '--kubeconfig', kubeconfig, folder.file(name, text))
+      assert.equal(await run.exited, code)
+      assert.match(run.output().stderr, message)
+    })
+  }
+
+  it('is reported in one line when its definitions cannot be installed', async () => {
+    using folder = scratch()
+    const kubeconfig = folder.file('kubeconfig', deadKubeconfig)
+    const file = folder.file('operator.mjs', operatorWith('size'))
+    await using run = startIn(folder.path, 'run', '--install', '--kubeconfig', kubeconfig, file)
+    assert.equal(await run.exited, 1)
+    assert.match(run.output().stderr, /^coxswain: the API server cannot be reached: 127\.0\.0\.1:1: /m)
+    assert.doesNotMatch(run.output().stderr, /\n {4}at /)
+  })
+})
+
+const deadKubeconfig = `apiVersion: v1
+kind: Config
+current-context: dead
+clusters: [{ name: dead, cluster: { server: 'http://127.0.0.1:1' } }]
+contexts: [{ name: dead, context: { cluster: dead, user: '' } }]
+`
 
 describe('coxswain.config.ts', () => {
   it('says what coxswain run runs and how, and is read again with --watch when it is saved', async () => {

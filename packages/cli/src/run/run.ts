@@ -15,6 +15,7 @@ import {
   type Operator,
   RecentReconciles,
 } from '@coxswain/runtime'
+import { isTransportError } from '@coxswain/wire'
 import type { Command } from 'commander'
 import { CommandError } from '../exit.ts'
 import { createLog, cycleOnSignal } from '../host/create-log.ts'
@@ -133,9 +134,11 @@ async function host(
   manager.ready.then(onReady)
   if (!options.install) await reportNotInstalled(client, operators, files)
   await running.catch((error: unknown) => {
-    throw isRuntimeError(error, 'LeadershipLost')
-      ? new CommandError('leader election lost', { cause: error })
-      : explainInstall(error)
+    if (isRuntimeError(error, 'LeadershipLost'))
+      throw new CommandError('leader election lost', { cause: error })
+    if (isTransportError(error))
+      throw new CommandError(`the API server cannot be reached: ${error.message}`, { cause: error })
+    throw explainInstall(error)
   })
 }
 

@@ -22,8 +22,7 @@ export async function loadStore(options: StoreOptions, dataDir: string, env: Env
       return await openSqliteStore({ directory, env })
     } catch (error) {
       if (isStoreError(error, 'Corrupt')) throw error
-      const hint = isStoreError(error, 'Locked') ? '; is another coxswain using it?' : ''
-      const reason = `${explainSystemError(error)}${hint}`
+      const reason = isStoreError(error, 'Locked') ? 'another process is using it' : explainSystemError(error)
       throw new CommandError(`the store in ${directory} cannot be opened: ${reason}`, { cause: error })
     }
   }

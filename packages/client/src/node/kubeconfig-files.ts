@@ -71,7 +71,7 @@ export function parseKubeconfig(text: string, path: string): Kubeconfig {
     throw bad(`has kind ${JSON.stringify(config.kind)}`)
   for (const list of ['clusters', 'contexts', 'users'] as const) {
     const entries = config[list] ?? []
-    if (!Array.isArray(entries)) throw bad(`${list} is no list`)
+    if (!Array.isArray(entries)) throw bad(`${list} must be a list`)
     const member = list.slice(0, -1) as 'cluster'
     for (const entry of entries) {
       if (typeof entry?.name !== 'string') throw bad(`an entry of ${list} has no name`)

@@ -132,7 +132,7 @@ users:
     bad('a: [', /^\/k: /)
     bad('- a', /no kubeconfig/)
     bad('kind: Pod', /kind "Pod"/)
-    bad('clusters: {}', /clusters is no list/)
+    bad('clusters: {}', /clusters must be a list/)
     bad('users: [{}]', /users has no name/)
     bad('', /no current-context/)
     bad('current-context: x', /context "x" does not exist/)

@@ -21,6 +21,7 @@ import { NodeLoad } from './node-load.ts'
 import { PodAddresses } from './pod-addresses.ts'
 import { type ClusterDns, makePodFiles } from './pod-files.ts'
 import { PodWorker } from './pod-worker.ts'
+import { PodWorkers } from './pod-workers.ts'
 import { makeServiceVariables } from './service-variables.ts'
 import { SharedSources } from './shared-sources.ts'
 import type { WorkerContext } from './worker-context.ts'
@@ -72,7 +73,7 @@ export function createKubelet(options: KubeletOptions): Kubelet {
   const names = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
   const known = new Set(names)
   /** By namespace and name: a Pod of the same name starts only after its predecessor has ended. */
-  const workers = new Map<string, PodWorker>()
+  const workers = new PodWorkers()
   const isOurs = ({ spec }: PodView) => known.has(spec.nodeName ?? '')
   /** Ignores the Pods of other nodes, and the kubelet's own writes. */
   const isRelevant = (event: ObjectEvent<Pod>): boolean => {
@@ -148,7 +149,7 @@ async function createSharedParts(
   options: KubeletOptions,
   names: readonly string[],
   { client, env, events }: TaskContext,
-  workers: ReadonlyMap<string, PodWorker>,
+  workers: PodWorkers,
 ): Promise<SharedParts> {
   const { runtime, apiServer, serviceAddress = clusterIP => clusterIP } = options
   const { isSimulated = false, hasPodAddresses = isSimulated } = runtime
@@ -190,8 +191,8 @@ async function createSharedParts(
       load: new NodeLoad(facts.capacity),
       usedByOthers(uid, resource) {
         let sum = 0
-        for (const worker of workers.values())
-          if (worker.identity.uid !== uid && worker.pod.spec.nodeName === name) sum += worker.given(resource)
+        for (const worker of workers.ofNode(name))
+          if (worker.identity.uid !== uid) sum += worker.given(resource)
         return sum
       },
       services,

@@ -8,6 +8,7 @@ import type {
 } from '../container-runtime.ts'
 import { createKubeletApi, type NodeAnswer, type NodeRequest } from './kubelet-api.ts'
 import type { PodWorker } from './pod-worker.ts'
+import type { PodWorkers } from './pod-workers.ts'
 
 /** The namespace and name of a Pod. */
 export interface PodAddress {
@@ -37,8 +38,7 @@ export interface NodeConnection {
 export interface NodeConnectionOptions {
   readonly runtime: ContainerRuntime
   readonly nodes: ReadonlySet<string>
-  /** The workers of Pods, by `NAMESPACE/NAME`. */
-  readonly workers: ReadonlyMap<string, PodWorker>
+  readonly workers: PodWorkers
 }
 
 /** What the most common waiting reasons mean for a log request. */
@@ -63,10 +63,7 @@ export function createNodeConnection({ runtime, nodes, workers }: NodeConnection
     if (handle) return handle
     throw newNotFound({ group: '', resource: 'containers' }, container)
   }
-  const podsOf = (node: string) => {
-    const pods = [...workers.values()].map(({ pod }) => pod)
-    return pods.filter(({ spec }) => spec.nodeName === node)
-  }
+  const podsOf = (node: string) => [...workers.ofNode(node)].map(({ pod }) => pod)
   let sessions = 0
   /** Limits the concurrent sessions of clients. */
   const inSession = async <T>(begin: () => Promise<T>): Promise<T> => {

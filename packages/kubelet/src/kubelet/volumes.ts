@@ -143,19 +143,20 @@ async function addProjection(
   if (serviceAccountToken) {
     const { audience, expirationSeconds, path } = serviceAccountToken
     const token = await sources.token(audience, expirationSeconds)
-    const owner = commonUser(pod)
-    // Only the containers may read it: other users of the machine must not.
-    files.set(path, { data: encodeText(token), mode: 0o600, ...(owner !== undefined && { owner }) })
+    const users = usersOf(pod)
+    const [owner] = users
+    // As a kubelet does it: for one user alone, or readable by all users that containers run as.
+    if (users.size > 1) files.set(path, { data: encodeText(token), mode })
+    else files.set(path, { data: encodeText(token), mode: 0o600, ...(owner !== undefined && { owner }) })
   }
 }
 
-/** The user that all containers of a Pod run as; undefined when they differ, or the Pod does not say. */
-function commonUser({ spec }: DeepReadonly<Pod>): number | undefined {
+/** The users that the containers of a Pod run as; undefined is the one that the Pod does not name. */
+function usersOf({ spec }: DeepReadonly<Pod>): ReadonlySet<number | undefined> {
   const all = [...(spec.initContainers ?? []), ...spec.containers]
-  const users = all.map(
-    ({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser,
+  return new Set(
+    all.map(({ securityContext }) => securityContext?.runAsUser ?? spec.securityContext?.runAsUser),
   )
-  return users.every(user => user === users[0]) ? users[0] : undefined
 }
 
 function addKeys(

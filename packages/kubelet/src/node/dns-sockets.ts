@@ -2,6 +2,7 @@ import { createSocket, type Socket as DatagramSocket } from 'node:dgram'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { AnswerQuery, DnsSockets } from '../dns/cluster-dns.ts'
 import { openResult } from './open-result.ts'
+import { replyDatagram } from './reply-datagram.ts'
 
 /** Options of {@link createDnsSockets}. */
 export interface DnsSocketsOptions {
@@ -58,7 +59,7 @@ function bind(address: string, port: number, answer: AnswerQuery): Promise<Datag
       socket.on('error', () => {}) // the client has disconnected
       socket.on('message', (query, client) => {
         const reply = answer(query, 'udp')
-        if (reply) socket.send(reply, client.port, client.address)
+        if (reply) replyDatagram(socket, client, reply)
       })
       resolve(socket)
     })

@@ -2,6 +2,7 @@ import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { isIPv4 } from 'node:net'
 import type { EndpointPicker, OpenSocket } from '../kube-proxy/service-sockets.ts'
 import type { Relay } from './relay.ts'
+import { replyDatagram } from './reply-datagram.ts'
 
 /** Milliseconds after the last packet of a client, in either direction, until it may be given another endpoint. */
 const idleTimeout = 30_000
@@ -69,7 +70,7 @@ class Flow {
     this.#picker = picker
     this.#onEnd = onEnd
     this.#targets = targetsOf(picker, client.address)
-    this.#reply = data => listener.send(data, client.port, client.address)
+    this.#reply = data => replyDatagram(listener, client, data)
     this.#timer = setTimeout(() => this.destroy(), idleTimeout).unref()
   }
 

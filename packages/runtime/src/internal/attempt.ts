@@ -8,6 +8,9 @@ import type { Trigger } from '../trigger.ts'
 import { createCachedClient } from './cached-client.ts'
 import { WarningNotice } from './warning-notice.ts'
 
+/** The most calls of one reconcile that its record has: records are kept. */
+const mostCalls = 1_000
+
 export interface AttemptOptions {
   readonly key: string
   readonly triggers: readonly Trigger[]
@@ -25,7 +28,7 @@ export interface AttemptOptions {
  */
 export class Attempt implements Disposable {
   readonly context: ReconcileContext
-  /** The calls to the server, in the order in which they ended. */
+  /** The first {@link mostCalls} calls to the server, in the order in which they ended. */
   readonly calls: ApiCall[] = []
   readonly #events: WarningNotice
   readonly #controller = new AbortController()
@@ -44,7 +47,9 @@ export class Attempt implements Disposable {
       })
     const { signal } = this.#controller
     this.#events = new WarningNotice(events)
-    const onCall = (call: ApiCall): void => void this.calls.push(call)
+    const onCall = (call: ApiCall): void => {
+      if (this.calls.length < mostCalls) this.calls.push(call)
+    }
     const clientOf = ({ client, cache }: Pick<ControllerDependencies, 'client' | 'cache'>): OperatorClient =>
       createCachedClient({
         client,

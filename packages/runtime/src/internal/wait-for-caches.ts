@@ -35,7 +35,7 @@ export async function waitForCaches(
   const armWarning = (delay: number): Timer =>
     clock.after(delay, () => {
       hasWarned = true
-      log.warn('still waiting for caches to sync', { missing: missing() })
+      log.warn('still waiting for caches to sync', describeMissing(missing()))
       warning = armWarning(warningPeriod)
     })
   let warning = armWarning(firstWarning)
@@ -48,6 +48,19 @@ export async function waitForCaches(
   if (synced || signal.aborted) return
   const names = missing().map(entry => entry.cache)
   throw new RuntimeError('CacheNotSynced', `caches did not sync in ${timeout} ms: ${names.join(', ')}`)
+}
+
+interface MissingCache {
+  readonly cache: string
+  readonly reason: string
+}
+
+/** The names, and the reason once where it is the same for all of them. */
+function describeMissing(missing: readonly MissingCache[]): Record<string, unknown> {
+  const [first] = missing
+  if (first && missing.every(({ reason }) => reason === first.reason))
+    return { missing: missing.map(({ cache }) => cache).join(', '), reason: first.reason }
+  return { missing: missing.map(({ cache, reason }) => `${cache}: ${reason}`).join('; ') }
 }
 
 /** Why a list or watch failed, in one line. */

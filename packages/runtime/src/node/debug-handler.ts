@@ -1,5 +1,6 @@
 import { Session } from 'node:inspector/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Readable } from 'node:stream'
 import { getHeapSnapshot } from 'node:v8'
 import { type Env, type LogLevel, type LogThreshold, logLevels } from '@coxswain/kit'
 import type { Handler, WireRequest, WireResponse } from '@coxswain/wire'
@@ -38,10 +39,18 @@ export function createDebugHandler({ env, reconciles, logLevel }: DebugOptions):
   const alone = async (take: () => Promise<WireResponse>): Promise<WireResponse> => {
     if (isProfiling) return plainText(500, 'another profile or snapshot is being taken\n')
     isProfiling = true
-    try {
-      return await take()
-    } finally {
+    const end = (): void => {
       isProfiling = false
+    }
+    try {
+      const answer = await take()
+      // A snapshot is in memory until the client has read it.
+      if (answer.body instanceof Readable) answer.body.once('close', end)
+      else end()
+      return answer
+    } catch (error) {
+      end()
+      throw error
     }
   }
   const routes: Readonly<Record<string, (request: WireRequest) => Promise<WireResponse> | WireResponse>> = {

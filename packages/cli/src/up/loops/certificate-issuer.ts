@@ -24,6 +24,7 @@ export function createCertificateIssuer(ca: KeyPair, { clock, random }: Env): Ce
       const template = {
         subject,
         usages: purposes.filter(purpose => usages.includes(`${purpose} auth`)),
+        enciphersKeys: usages.includes('key encipherment'),
         hosts: [...dnsNames, ...ipAddresses],
         notBefore: now - backdate,
         notAfter,

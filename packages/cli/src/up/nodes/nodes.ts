@@ -63,9 +63,10 @@ export async function startProcessNodes(
   const { isolation, obstacle } = await chooseIsolation(options.isolation).catch((error: Error) => {
     throw new CommandError(`--isolation namespaces: ${error.message}`, { cause: error })
   })
-  const why =
-    obstacle === undefined ? '' : `, because namespaces are not available on this machine: ${obstacle}`
-  process.stderr.write(`coxswain: containers are processes with isolation ${isolation}${why}\n`)
+  const why = obstacle === undefined ? '' : `; namespaces are not available: ${obstacle}`
+  const extent =
+    isolation === 'namespaces' ? 'in mount, PID and UTS namespaces' : 'without namespaces of their own'
+  process.stderr.write(`coxswain: containers run as processes of this machine, ${extent}${why}\n`)
   const addressOf = (clusterIP: string) => loopbackAddressOf(clusterIP) ?? clusterIP
   const clusterIP = hasServiceProxy ? dnsAddressIn(options.serviceClusterIpRange) : undefined
   const dns =

@@ -37,6 +37,8 @@ export interface CertificateTemplate {
   readonly subject: SubjectName
   /** Its usages, such as `server` and `client`. A `ca` may sign others, and nothing else. */
   readonly usages: readonly ('ca' | 'server' | 'client')[]
+  /** Whether its key, which is one of RSA, may encrypt other keys. @default false */
+  readonly enciphersKeys?: boolean
   /** DNS names and IP addresses of a server. */
   readonly hosts?: readonly string[]
   /** Milliseconds since the epoch. */
@@ -112,18 +114,13 @@ function readIssuer(pem: string): { subject: Uint8Array; keyIdentifier: Buffer }
 }
 
 function extensionsOf(template: CertificateTemplate, own: Buffer, issuers: Buffer): Buffer[] {
-  const { usages, hosts = [] } = template
+  const { usages, hosts = [], enciphersKeys = false } = template
   const isCa = usages.includes('ca')
   const add = (type: string, critical: boolean, value: Buffer) =>
     sequence(oid(type), ...(critical ? [boolean(true)] : []), encode(derTags.octetString, value))
   const extensions = [
     add(extension.basicConstraints, true, isCa ? sequence(boolean(true)) : sequence()),
-    // keyCertSign and cRLSign, or digitalSignature
-    add(
-      extension.keyUsage,
-      true,
-      isCa ? bitString(Buffer.from([0x06]), 1) : bitString(Buffer.from([0x80]), 7),
-    ),
+    add(extension.keyUsage, true, keyUsageOf({ isCa, enciphersKeys })),
     add(extension.subjectKeyIdentifier, false, encode(derTags.octetString, own)),
     add(extension.authorityKeyIdentifier, false, sequence(encode(contextTag(0, true), issuers))),
   ]
@@ -133,6 +130,18 @@ function extensionsOf(template: CertificateTemplate, own: Buffer, issuers: Buffe
     extensions.push(add(extension.subjectAltName, false, sequence(...hosts.map(encodeHost))))
   }
   return extensions
+}
+
+/** keyCertSign and cRLSign, or digitalSignature and keyEncipherment. */
+function keyUsageOf({
+  isCa,
+  enciphersKeys,
+}: {
+  readonly isCa: boolean
+  readonly enciphersKeys: boolean
+}): Buffer {
+  if (isCa) return bitString(Buffer.from([0x06]), 1)
+  return enciphersKeys ? bitString(Buffer.from([0xa0]), 5) : bitString(Buffer.from([0x80]), 7)
 }
 
 /** A GeneralName: iPAddress [7] or dNSName [2]. */
