@@ -1,6 +1,7 @@
-import { isObject } from '@coxswain/apimachinery/json'
+import { isObject, readJson } from '@coxswain/apimachinery/json'
 import { applyJsonPatch } from '@coxswain/apimachinery/patch'
 import { readYaml } from '@coxswain/apimachinery/yaml'
+import { encodeText } from '@coxswain/kit'
 import type { PatchArguments } from '../config/kustomization.ts'
 import { buildFailed, isKustomizeError } from '../errors.ts'
 import { ResourceSelector } from '../filters/selector.ts'
@@ -49,7 +50,7 @@ function readOperations(text: string): Operations {
   if (text === '') throw buildFailed('empty json patch operations')
   let value: unknown
   try {
-    value = readYaml(text)?.value ?? []
+    value = text.startsWith('[') ? readJson(encodeText(text)).value : (readYaml(text)?.value ?? [])
   } catch (error) {
     throw buildFailed((error as Error).message, error)
   }
