@@ -37,6 +37,7 @@ const installers = {
       name: 'helm-4',
       log,
     }),
+  // 5.8.3 builds the same texts, and needs a newer Go.
   'kustomize-5.8': (log: Log) =>
     buildGoProgram({
       cache: cacheFolder,

@@ -47,21 +47,29 @@ function sections(text: string): [string, string][] {
 function parseCase(part: string, library: ReadonlyMap<string, string>): BuildCase {
   const [input = '', ...recorded] = part.split(/^>> /m)
   const name = input.slice(0, input.indexOf('\n'))
-  const files = new Map(
-    sections(input).map(([path, content]) => {
-      if (!content.startsWith('@')) return [path, content]
-      const names = content.trim().split(/\s+/)
-      return [path, names.map(each => library.get(each.slice(1)) ?? missing(each, name)).join('---\n')]
-    }),
-  )
+  const files = expandLibrary(new Map(sections(input)), library)
   const answer = recorded.join('>> ')
   const at = answer.indexOf('\n')
   const output = answer.startsWith('output') ? answer.slice(at + 1) : undefined
   return { name, files, output, isRecorded: answer !== '' }
 }
 
-function missing(text: string, name: string): never {
-  throw new Error(`${name}: library.txt has no ${text}`)
+/** The files with `@NAME` replaced by the texts of the library. */
+export function expandLibrary(
+  files: ReadonlyMap<string, string>,
+  library: ReadonlyMap<string, string> = readLibrary(),
+): Map<string, string> {
+  const textOf = (name: string): string => {
+    const text = library.get(name.slice(1))
+    if (text === undefined) throw new Error(`library.txt has no ${name}`)
+    return text
+  }
+  return new Map(
+    [...files].map(([path, content]) => [
+      path,
+      content.startsWith('@') ? content.trim().split(/\s+/).map(textOf).join('---\n') : content,
+    ]),
+  )
 }
 
 /** The folder that a case builds. */

@@ -116,6 +116,7 @@ class TreeBuilder {
   }
 
   #count(node: YamlNode): YamlNode {
+    node.parsed = true
     this.#nodes++
     this.#checkSize()
     return node
