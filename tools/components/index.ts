@@ -37,6 +37,15 @@ const installers = {
       name: 'helm-4',
       log,
     }),
+  // 5.8.3 builds the same texts, and needs a newer Go.
+  'kustomize-5.8': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/kustomize/kustomize/v5',
+      version: 'v5.8.2',
+      name: 'kustomize-5.8',
+      log,
+    }),
   'etcd-3.4': () =>
     unpackDebianProgram({
       cache: cacheFolder,

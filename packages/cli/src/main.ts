@@ -10,6 +10,7 @@ import {
 } from './command-options.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { addKustomize } from './kustomize/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
@@ -69,6 +70,7 @@ export function createProgram(): Command {
   addKubeconfig(program)
   addStore(program)
   addConvert(program)
+  addKustomize(program)
   return program
 }
 
