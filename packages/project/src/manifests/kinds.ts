@@ -7,6 +7,7 @@ import {
 } from '@coxswain/apimachinery/kinds'
 import type { OperatorDefinition } from '@coxswain/runtime'
 import { ProjectError } from '../errors.ts'
+import { checkCrd } from './check-crd.ts'
 
 /** A kind whose CRD belongs to the project. */
 export interface ProjectKind {
@@ -35,6 +36,7 @@ export function collectKinds(
         'BadManifests',
         `two kinds are named ${name}: rename one, or give it another plural`,
       )
+    checkCrd(crd)
     byName.set(name, { kind, crd })
   }
   const singulars = [...byName.values()].map(({ crd }) => crd.spec.names.singular)
