@@ -21,6 +21,7 @@ export interface ProjectKind {
 export function collectKinds(
   operators: readonly OperatorDefinition[],
   others: readonly AnyDefinedKind[],
+  featureGates: readonly string[] = [],
 ): ProjectKind[] {
   const used = operators.flatMap(({ controllers, webhooks }): Kind[] => [
     ...controllers.flatMap(({ sources }) => sources.map(({ kind }) => kind)),
@@ -29,7 +30,7 @@ export function collectKinds(
   const kinds = new Set([...used.flatMap(kind => definedKindOf(kind) ?? []), ...others])
   const byName = new Map<string, { readonly kind: AnyDefinedKind; readonly crd: CustomResourceDefinition }>()
   for (const kind of kinds) {
-    const crd = toCustomResourceDefinition(kind)
+    const crd = toCustomResourceDefinition(kind, { featureGates })
     const { name } = crd.metadata
     if (byName.has(name))
       throw new ProjectError(

@@ -17,7 +17,7 @@ export function generateManifests(input: ManifestsInput): Manifests {
   const source: ManifestsSource = {
     ...input,
     definitions,
-    projectKinds: collectKinds(definitions, input.kinds ?? []),
+    projectKinds: collectKinds(definitions, input.kinds ?? [], input.featureGates),
     folder: input.folder ?? 'config',
   }
   if (definitions.length === 0 && source.projectKinds.length === 0)
