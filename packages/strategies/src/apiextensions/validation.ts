@@ -3,7 +3,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import type { Schema } from '@coxswain/apimachinery/schema'
 import { isDNS1035Label, isDNS1123Subdomain, validateImmutableField } from '@coxswain/apimachinery/validation'
-import { goValue } from '@coxswain/strategies/go-value'
+import { goValue } from '../shared/go-value.ts'
 import { isConditionTrue, isProtectedGroup, validateApproval } from './conditions.ts'
 import { isReadableBundle, isRecognizedReview, reviewVersionsOf, validateConversion } from './conversion.ts'
 import {
