@@ -12,6 +12,7 @@ import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
+import { addTypes } from './types/command.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
@@ -69,6 +70,7 @@ export function createProgram(): Command {
   addKubeconfig(program)
   addStore(program)
   addConvert(program)
+  addTypes(program)
   return program
 }
 

@@ -2,6 +2,8 @@ import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
 /** The codes of {@link ProjectError}. */
 export type ProjectErrorCode =
+  /** A CustomResourceDefinition is malformed; the message names the field. */
+  | 'BadDefinition'
   /** A generated file has a path that is absolute or leads out of the project's folder. */
   | 'BadPath'
   /** A file could not be written; nothing was changed. */
