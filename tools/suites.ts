@@ -50,6 +50,12 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'types',
+    title: 'typed kinds for the custom resources of eight well-known projects: compiled, given back, used',
+    components: [],
+    timeout: 300,
+  },
+  {
     name: 'examples',
     title: 'every example as its own Deployment, and with the rights of its manifests only',
     components: ['kubectl-1.36'],
