@@ -114,7 +114,7 @@ function testProject(project: OperatorModule): void {
       if (refusal !== undefined) refusals.push(refusal)
       // The schema alone does not say what CEL rules and strict decoding say.
       if (found.length > 0) assert.ok(refusal?.includes(found[0]!), `${found[0]} - ${refusal}`)
-      else assert.doesNotMatch(refusal ?? '', /Required value$|in body must/, sample.metadata.name)
+      else assert.doesNotMatch(refusal ?? '', /Required value$|in body must/, sample.metadata.name!)
     }
     const { refused = [] } = project
     assert.deepEqual(
