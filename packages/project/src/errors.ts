@@ -6,6 +6,8 @@ export type ProjectErrorCode =
   | 'BadDefinition'
   /** A generated file has a path that is absolute or leads out of the project's folder. */
   | 'BadPath'
+  /** Manifests cannot be generated: nothing to generate, two kinds of one name, or what no server would accept. */
+  | 'BadManifests'
   /** A file could not be written; nothing was changed. */
   | 'NotWritten'
 

@@ -97,6 +97,7 @@ export {
   type Predicate,
   resourceVersionChanged,
 } from './predicates.ts'
+export type { RbacOptions, RbacRule, RbacTarget, RbacVerb } from './rbac.ts'
 export {
   type ReconcileContext,
   type ReconcileResult,
@@ -148,12 +149,6 @@ export {
 } from './webhook/configurations.ts'
 export type { InstalledConversion } from './webhook/injector.ts'
 export type { Replica } from './webhook/replica.ts'
-export type {
-  ConversionStep,
-  Conversions,
-  Converted,
-  WebhookBuilder,
-  WebhookDefinition,
-} from './webhook/webhook-builder.ts'
+export type { WebhookBuilder, WebhookDefinition } from './webhook/webhook-builder.ts'
 export { admissionPath, createWebhookHandler, type WebhookHandlerOptions } from './webhook/webhook-handler.ts'
 export type { WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'

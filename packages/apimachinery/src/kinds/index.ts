@@ -8,6 +8,12 @@ export type {
   StringBuilder,
 } from './builder.ts'
 export type { Apply, ApplyField, ListMap, SchemaRef } from './builder-types.ts'
+export {
+  type ConversionStep,
+  type Conversions,
+  type Converted,
+  convertObject,
+} from './conversion.ts'
 export type {
   CrdOptions,
   CustomResourceConversion,
@@ -20,10 +26,16 @@ export { type CustomResourceHead, type CustomResourceKind, customResource } from
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
+  conversionsOfKind,
+  createDefineKind,
   type DefinedKind,
+  type DefinedVersion,
   definedKindOf,
   defineKind,
+  isDefinedKind,
+  type KindConversions,
   type KindDefinition,
+  type ObjectValidator,
   type ScaleDefinition,
   type VersionDefinition,
   type Versionless,
