@@ -50,6 +50,12 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'types',
+    title: 'typed kinds for the custom resources of eight well-known projects: compiled, given back, used',
+    components: [],
+    timeout: 300,
+  },
+  {
     name: 'manifests',
     title: 'our manifests beside those of controller-gen, and accepted by a server',
     components: ['controller-gen', 'kubectl-1.36'],

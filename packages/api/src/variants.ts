@@ -1,5 +1,6 @@
-import type { ApplyField } from '@coxswain/apimachinery/kinds'
 import type { ObjectMeta } from '@coxswain/apimachinery/meta'
+
+export type { Apply } from '@coxswain/apimachinery/kinds'
 
 /**
  * What may be sent to create a `T`: the client knows apiVersion and kind, and the server fills in most of the metadata.
@@ -12,10 +13,3 @@ export type Create<T, Required extends keyof T = never> = {
 } & { [P in Exclude<keyof T, 'apiVersion' | 'kind' | 'metadata' | Required>]?: T[P] } & {
   [P in Required]: T[P]
 }
-
-/** What may be sent to apply a `T`: everything is optional except the name and the keys of list maps. */
-export type Apply<T> = {
-  apiVersion?: T extends { apiVersion: infer V } ? V : never
-  kind?: T extends { kind: infer K } ? K : never
-  metadata: ObjectMeta & { name: string }
-} & { [P in Exclude<keyof T, 'apiVersion' | 'kind' | 'metadata'>]?: ApplyField<T[P]> }

@@ -15,6 +15,7 @@ import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
+import { addTypes } from './types/command.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
 import { addAuthenticationOptions, checkDuration } from './up/options/authentication-options.ts'
@@ -74,6 +75,7 @@ export function createProgram(): Command {
   addManifests(program)
   addConvert(program)
   addKustomize(program)
+  addTypes(program)
   return program
 }
 

@@ -2,6 +2,8 @@ import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 
 /** The codes of {@link ProjectError}. */
 export type ProjectErrorCode =
+  /** A CustomResourceDefinition is malformed; the message names the field. */
+  | 'BadDefinition'
   /** A generated file has a path that is absolute or leads out of the project's folder. */
   | 'BadPath'
   /** Manifests cannot be generated: nothing to generate, two kinds of one name, or what no server would accept. */

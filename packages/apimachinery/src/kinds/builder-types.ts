@@ -1,3 +1,4 @@
+import type { ObjectMeta } from '../meta/meta.ts'
 import type { Schema } from '../schema/schema.ts'
 
 declare const mapKeys: unique symbol
@@ -57,6 +58,13 @@ export type ApplyField<V> = V extends readonly (infer E)[]
 export type ApplyItem<E, K extends keyof E> = { [P in Exclude<keyof E, K>]?: ApplyField<E[P]> } & {
   [P in K]-?: NonNullable<E[P]>
 }
+
+/** What may be sent to apply a `T`: everything is optional except the name and the keys of list maps. */
+export type Apply<T> = {
+  apiVersion?: T extends { apiVersion: infer V } ? V : never
+  kind?: T extends { kind: infer K } ? K : never
+  metadata: ObjectMeta & { name: string }
+} & { [P in Exclude<keyof T, 'apiVersion' | 'kind' | 'metadata'>]?: ApplyField<T[P]> }
 
 /** What `s.ref` takes: a value that has a schema and carries a type, such as a built-in type or kind of `@coxswain/api`. */
 export interface SchemaRef<T = unknown> {

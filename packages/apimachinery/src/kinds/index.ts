@@ -7,22 +7,22 @@ export type {
   ObjectBuilder,
   StringBuilder,
 } from './builder.ts'
-export type { ApplyField, ListMap, SchemaRef } from './builder-types.ts'
+export type { Apply, ApplyField, ListMap, SchemaRef } from './builder-types.ts'
 export {
   type ConversionStep,
   type Conversions,
   type Converted,
   convertObject,
 } from './conversion.ts'
-export {
-  type CrdOptions,
-  type CustomResourceConversion,
-  type CustomResourceDefinition,
-  type CustomResourceDefinitionSpec,
-  type CustomResourceDefinitionVersion,
-  toCustomResourceDefinition,
+export type {
+  CrdOptions,
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionVersion,
 } from './crd.ts'
 export { resourceInfoFromCrd } from './crd-resource-info.ts'
+export { type CustomResourceHead, type CustomResourceKind, customResource } from './custom-resource.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
@@ -40,6 +40,7 @@ export {
   type VersionDefinition,
   type Versionless,
 } from './define-kind.ts'
+export { toCustomResourceDefinition } from './definition-of-kind.ts'
 export type { ApplyOf, CreateOf, Kind, KindOf } from './kind.ts'
 export type { PrinterColumn, ResourceInfo, SubresourceInfo, Verb, VersionInfo } from './resource-info.ts'
 export {

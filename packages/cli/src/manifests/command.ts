@@ -15,6 +15,12 @@ export function addManifests(program: Command): void {
     .option('--out <dir>', 'the folder of the manifests', 'config')
     .option('--check', 'write nothing, and fail when a file is missing or stale', false)
     .option(
+      '--check-compat <old>',
+      'fail when a CRD breaks clients or stored objects of an old one: a file or folder, git:REVISION:PATH, cluster, or the address of a cluster',
+    )
+    .option('--kubeconfig <file>', 'kubeconfig for --check-compat (default: $KUBECONFIG, ~/.kube/config)')
+    .option('--context <name>', 'the context to use for --check-compat')
+    .option(
       '--image <ref>',
       'the image of the manager, in a config/manager/manager.yaml that is created (default: controller:latest)',
     )
@@ -69,5 +75,10 @@ Examples:
   coxswain manifests
   coxswain manifests operator.ts --out config
   coxswain manifests --check                   in CI: exit code 1 when a file is stale
+  coxswain manifests --check-compat git:main:config/crd/bases
+  coxswain manifests --check --check-compat cluster
 
-Exit codes: 0 written or up to date, 1 failure or stale files, 2 bad usage.`
+With --check-compat nothing is written when a change breaks something: fields removed, types and rules tightened, versions dropped while
+objects are stored in them. Each finding names the field and a remedy; warnings and notes do not fail.
+
+Exit codes: 0 written or up to date, 1 failure, stale files or breaking changes, 2 bad usage.`
