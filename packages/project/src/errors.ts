@@ -6,6 +6,18 @@ export type ProjectErrorCode =
   | 'BadPath'
   /** A file could not be written; nothing was changed. */
   | 'NotWritten'
+  /** A manifest is not a Kubernetes object, or lacks what is needed. */
+  | 'BadManifest'
+  /** The server rejected an object. */
+  | 'NotApplied'
+  /** The server does not serve the kind of a CustomResourceDefinition in time. */
+  | 'NotEstablished'
+  /** A Deployment, StatefulSet or DaemonSet is not rolled out in time. */
+  | 'NotReady'
+  /** An object is not deleted in time. */
+  | 'NotDeleted'
+  /** Another tool uses the ConfigMap that records what was applied. */
+  | 'ForeignApplySet'
 
 /** An error of this package. Callers decide by `code`. */
 export class ProjectError extends CodedError<ProjectErrorCode> {
