@@ -37,6 +37,15 @@ const installers = {
       name: 'helm-4',
       log,
     }),
+  'controller-gen': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/controller-tools',
+      version: 'v0.23.0',
+      path: 'cmd/controller-gen',
+      name: 'controller-gen',
+      log,
+    }),
   'etcd-3.4': () =>
     unpackDebianProgram({
       cache: cacheFolder,

@@ -10,6 +10,7 @@ import {
 } from './command-options.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
@@ -68,6 +69,7 @@ export function createProgram(): Command {
   addDev(program)
   addKubeconfig(program)
   addStore(program)
+  addManifests(program)
   addConvert(program)
   return program
 }

@@ -7,6 +7,7 @@ export interface WebhookCommandOptions {
   readonly webhookPort?: number
   /** `namespace/name` of the Service of this process. */
   readonly webhookService?: string
+  readonly webhookConfigurationPrefix?: string
   /** A directory with a certificate and its key. */
   readonly webhookCertPath?: string
   readonly webhookCertName?: string
@@ -39,6 +40,9 @@ export function webhookOptionsFor(
   return {
     listener,
     removeOnStop: service === undefined,
+    ...(options.webhookConfigurationPrefix !== undefined && {
+      namePrefix: options.webhookConfigurationPrefix,
+    }),
     ...(path === undefined && { certificates: createCertificateMaker(env.random) }),
     ...(service && { secret: { namespace: service.namespace, name: `${names}-webhook-cert` } }),
   }

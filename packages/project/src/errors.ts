@@ -4,6 +4,8 @@ import { brandErrors, CodedError, type IsError } from '@coxswain/kit'
 export type ProjectErrorCode =
   /** A generated file has a path that is absolute or leads out of the project's folder. */
   | 'BadPath'
+  /** Manifests cannot be generated: nothing to generate, two kinds of one name, or what no server would accept. */
+  | 'BadManifests'
   /** A file could not be written; nothing was changed. */
   | 'NotWritten'
   /** A manifest is not a Kubernetes object, or lacks what is needed. */

@@ -12,6 +12,7 @@ import { readOwner } from './dependents/marks.ts'
 import { RuntimeError } from './errors.ts'
 import { kindKey } from './internal/kind-key.ts'
 import type { Predicate } from './predicates.ts'
+import type { RbacOptions, RbacRule, RbacTarget, RbacVerb } from './rbac.ts'
 import type { Reconciler } from './reconcile.ts'
 import {
   type Channel,
@@ -81,6 +82,8 @@ export interface ControllerDefinition {
   readonly customSources: readonly CustomSource[]
   readonly finalizers: readonly FinalizerDefinition[]
   readonly dependents: DependentsDefinition | undefined
+  /** What it declares beyond the reads and writes that follow from the rest. */
+  readonly rbac: readonly RbacRule[]
   readonly options: ControllerOptions
   readonly reconcile: Reconciler
 }
@@ -122,6 +125,11 @@ export interface ControllerBuilder<T extends ApiObject = ApiObject> {
     define: (dependent: DefineDependent<T>) => readonly Dependent[],
     options?: DependentsOptions,
   ): ControllerBuilder<T>
+  /**
+   * What the reconcile does that nothing else tells: `.rbac(Pod, ['create', 'delete'])`. `coxswain manifests` writes it into the
+   * controller's role. Reads of `for`, `owns` and `watches`, and the writes of finalizers and dependents, need no declaration.
+   */
+  rbac(target: RbacTarget, verbs: readonly RbacVerb[], options?: RbacOptions): ControllerBuilder<T>
   options(options: ControllerOptions): ControllerBuilder<T>
   /** Optional for a controller with dependents. */
   reconcile(reconciler?: Reconciler): void
@@ -146,6 +154,7 @@ export function createControllerBuilder(
   const filters: Predicate[] = []
   let dependents: DependentsDefinition | undefined
   const customSources: CustomSource[] = []
+  const rbac: RbacRule[] = []
   let settings: ControllerOptions = {}
   const sources: KindSource[] = []
   const channels: Channel[] = []
@@ -242,6 +251,10 @@ export function createControllerBuilder(
       }
       return builder
     },
+    rbac(target, verbs, options = {}) {
+      rbac.push({ target, verbs, options })
+      return builder
+    },
     options(options) {
       settings = { ...settings, ...options }
       return builder
@@ -265,6 +278,7 @@ export function createControllerBuilder(
         })),
         finalizers,
         dependents,
+        rbac,
         options: settings,
         reconcile: reconciler ?? (() => {}),
       })

@@ -97,6 +97,7 @@ export {
   type Predicate,
   resourceVersionChanged,
 } from './predicates.ts'
+export type { RbacOptions, RbacRule, RbacTarget, RbacVerb } from './rbac.ts'
 export {
   type ReconcileContext,
   type ReconcileResult,

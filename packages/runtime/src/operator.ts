@@ -14,6 +14,7 @@ import type { EventRecorder } from './event-recorder.ts'
 import { kindKey } from './internal/kind-key.ts'
 import type { MetricsRegistry } from './metrics/registry.ts'
 import type { OperatorClient } from './operator-client.ts'
+import type { RbacOptions, RbacRule, RbacTarget, RbacVerb } from './rbac.ts'
 import {
   createWebhookBuilder,
   type DraftWebhook,
@@ -74,6 +75,8 @@ export interface OperatorBuilder {
   cacheDefaults(defaults: CacheDefaults): void
   /** Something that runs as long as the operator does. When it fails, the operator fails. */
   task(name: string, task: Task, options?: TaskOptions): void
+  /** What its tasks and webhooks do: `operator.rbac(ConfigMap, ['get'])`. `coxswain manifests` writes it into the manager's role. */
+  rbac(target: RbacTarget, verbs: readonly RbacVerb[], options?: RbacOptions): void
   /** Answers requests for a path of the metrics server, with the access checks of `/metrics`. */
   metricsHandler(path: string, handler: Handler): void
   /** A check of `/healthz`. */
@@ -95,6 +98,7 @@ export interface OperatorDefinition {
   readonly caches: readonly KindCacheOptions[]
   readonly cacheDefaults: CacheDefaults
   readonly tasks: readonly { readonly name: string; readonly task: Task; readonly needsLeader: boolean }[]
+  readonly rbac: readonly RbacRule[]
   readonly metricsHandlers: ReadonlyMap<string, Handler>
   readonly healthChecks: ReadonlyMap<string, HealthCheck>
   readonly readyChecks: ReadonlyMap<string, HealthCheck>
@@ -114,6 +118,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   const caches: KindCacheOptions[] = []
   let cacheDefaults: CacheDefaults = {}
   const tasks: { name: string; task: Task; needsLeader: boolean }[] = []
+  const rbac: RbacRule[] = []
   const metricsHandlers = new Map<string, Handler>()
   const healthChecks = new Map<string, HealthCheck>()
   const readyChecks = new Map<string, HealthCheck>()
@@ -142,6 +147,9 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     task: (name, task, { needsLeader = true } = {}) => {
       tasks.push({ name, task, needsLeader })
     },
+    rbac: (target, verbs, options = {}) => {
+      rbac.push({ target, verbs, options })
+    },
     metricsHandler: (path, handler) => {
       if (!path.startsWith('/') || path === '/metrics' || metricsHandlers.has(path))
         throw new RuntimeError(
@@ -169,6 +177,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     caches,
     cacheDefaults,
     tasks,
+    rbac,
     metricsHandlers,
     healthChecks,
     readyChecks,

@@ -201,6 +201,11 @@ export function definedKindOf(handle: Kind): AnyDefinedKind | undefined {
   return definitions.get(handle)
 }
 
+/** Whether a value, such as an export of a module, was made with `defineKind`; also by another copy of this package. */
+export function isDefinedKind(value: unknown): value is AnyDefinedKind {
+  return typeof value === 'object' && value !== null && resolved in value
+}
+
 function resolveKind(
   definition: KindDefinition<string, string, Record<string, VersionDefinition>>,
 ): ResolvedKind {

@@ -23,6 +23,7 @@ export {
   type DefinedKind,
   definedKindOf,
   defineKind,
+  isDefinedKind,
   type KindDefinition,
   type ScaleDefinition,
   type VersionDefinition,

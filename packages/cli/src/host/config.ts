@@ -41,6 +41,8 @@ export interface RunConfig {
   readonly webhookPort?: number
   /** `namespace/name`. */
   readonly webhookService?: string
+  /** What precedes the operator's name in the names of its webhook configurations. @default '' */
+  readonly webhookConfigurationPrefix?: string
   readonly webhookCertPath?: string
   readonly webhookCertName?: string
   readonly webhookCertKey?: string

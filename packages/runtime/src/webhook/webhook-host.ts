@@ -40,6 +40,8 @@ export interface WebhookOptions {
   readonly secret?: ObjectKey
   /** The name of the webhook configurations of a single operator. @default that of the operator */
   readonly name?: string
+  /** What precedes that name. @default '' */
+  readonly namePrefix?: string
   /** Whether missing configurations are created; in others only the caBundle is written. @default true */
   readonly install?: boolean
   /**
@@ -100,13 +102,13 @@ export class WebhookHost {
 
   constructor(options: WebhookOptions, hosted: HostedWebhooks) {
     const { client, definitions } = hosted
-    const { install = true, listener } = options
+    const { install = true, namePrefix = '', listener } = options
     const answers = listener.answers?.bind(listener)
     const env = { ...hosted.env, log: hosted.env.log.child({ webhooks: options.name ?? hosted.name }) }
     this.#options = options
     this.#hosted = { ...hosted, env }
     this.#shares = [...definitions].map(([operator, own]) => {
-      const name = definitions.size === 1 ? (options.name ?? operator) : operator
+      const name = `${namePrefix}${definitions.size === 1 ? (options.name ?? operator) : operator}`
       const { log } = env
       return {
         injector: new WebhookInjector({ client, log, name, install, ...(answers && { answers }) }),

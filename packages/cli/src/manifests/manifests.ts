@@ -1,0 +1,157 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { isProjectError } from '@coxswain/project/files'
+import { generatedHeader, generateManifests, type Manifests } from '@coxswain/project/manifests'
+import { compareFiles, writeFiles } from '@coxswain/project/node'
+import { isRuntimeError } from '@coxswain/runtime'
+import { CommandError } from '../exit.ts'
+import { loadConfig, operatorsOf } from '../host/load-config.ts'
+import type { ManifestsCommandOptions } from './command.ts'
+import { loadModules } from './load-modules.ts'
+import { readCalls, readProject } from './project.ts'
+
+/** Writes the manifests, or compares them. */
+export async function runManifests(
+  files: readonly string[],
+  options: ManifestsCommandOptions,
+): Promise<void> {
+  const config = await loadConfig(options.config)
+  const chosen = chooseFiles(files, config ? operatorsOf(config) : [])
+  const { operators, kinds } = await loadModules(chosen)
+  const out = resolve(options.out)
+  const root = dirname(out)
+  const namesOperators = config !== undefined && files.length === 0
+  const manifests = generate(() =>
+    generateManifests({
+      operators,
+      kinds,
+      folder: basename(out),
+      calls: readCalls(root),
+      ...(options.maxDescLen !== undefined && { maxDescriptionLength: options.maxDescLen }),
+      project: {
+        ...readProject(root),
+        ...(options.image !== undefined && { image: options.image }),
+        ...(options.certManager && { certificates: 'cert-manager' as const }),
+        ...(config?.config.namespaces && { namespaces: config.config.namespaces }),
+        ...(!namesOperators && {
+          operatorFiles: chosen.map(file => portable(relative(root, resolve(file)))),
+        }),
+      },
+    }),
+  )
+  if (options.check) check(root, manifests, rerun(files, options))
+  else write(root, manifests)
+}
+
+function chooseFiles(files: readonly string[], configured: readonly string[]): readonly string[] {
+  if (files.length > 0) return files
+  if (configured.length > 0) return configured
+  if (existsSync('operator.ts')) return ['operator.ts']
+  throw new CommandError(
+    'no operators: name files, list operators in coxswain.config.ts, or create operator.ts',
+    { exitCode: 2 },
+  )
+}
+
+function portable(path: string): string {
+  return path.split(sep).join('/')
+}
+
+/** What an author can mend is one line. */
+function generate(make: () => Manifests): Manifests {
+  try {
+    return make()
+  } catch (error) {
+    if (isProjectError(error) || isRuntimeError(error, 'BadDefinition'))
+      throw new CommandError(error.message, { cause: error })
+    throw error
+  }
+}
+
+function write(root: string, { generated, owned }: Manifests): void {
+  const missing = owned.filter(({ path }) => !existsSync(join(root, path)))
+  const changed = new Map(
+    compareFiles(root, [...generated, ...missing]).map(({ path, state }) => [path, state]),
+  )
+  const remove = findObsolete(
+    root,
+    generated.map(({ path }) => path),
+  )
+  try {
+    writeFiles(
+      root,
+      [...generated, ...missing].filter(({ path }) => changed.has(path)),
+      { remove },
+    )
+  } catch (error) {
+    if (isProjectError(error)) throw new CommandError(error.message, { cause: error })
+    throw error
+  }
+  const lines = [
+    ...[...changed].map(([path, state]) => `${path} ${state === 'missing' ? 'created' : 'updated'}`),
+    ...remove.map(path => `${path} removed`),
+  ]
+  process.stdout.write(lines.map(line => `${line}\n`).join(''))
+  const total = generated.length + owned.length
+  process.stdout.write(
+    lines.length === 0 ? `${total} files are up to date\n` : `${lines.length} of ${total} files changed\n`,
+  )
+  warnOfOmissions(root, owned)
+}
+
+function check(root: string, { generated, owned }: Manifests, command: string): void {
+  const missing = owned.filter(({ path }) => !existsSync(join(root, path)))
+  const stale = [
+    ...compareFiles(root, [...generated, ...missing]).map(({ path, state }) => `${path} is ${state}`),
+    ...findObsolete(
+      root,
+      generated.map(({ path }) => path),
+    ).map(path => `${path} is no longer generated`),
+  ]
+  if (stale.length === 0) return void process.stdout.write(`${generated.length} files are up to date\n`)
+  for (const line of stale) process.stderr.write(`${line}\n`)
+  throw new CommandError(`manifests are stale; run: ${command}`)
+}
+
+/** Files that earlier runs generated and this one does not. */
+function findObsolete(root: string, generated: readonly string[]): string[] {
+  const [first = 'config/'] = generated
+  const folder = first.slice(0, first.indexOf('/'))
+  const current = new Set(generated)
+  const found: string[] = []
+  for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'webhook', 'manager']) {
+    const path = join(root, folder, part)
+    if (!existsSync(path)) continue
+    for (const entry of readdirSync(path, { withFileTypes: true })) {
+      const file = `${folder}/${part}/${entry.name}`
+      if (!entry.isFile() || !/\.ya?ml$/.test(entry.name) || current.has(file)) continue
+      if (readFileSync(join(root, file), 'utf8').startsWith(generatedHeader)) found.push(file)
+    }
+  }
+  return found
+}
+
+/** A kustomization of the author that lacks a folder would leave it out silently. */
+function warnOfOmissions(root: string, owned: Manifests['owned']): void {
+  const wanted = owned.find(({ path }) => path.endsWith('/default/kustomization.yaml'))
+  if (!wanted || !existsSync(join(root, wanted.path))) return
+  const present = readFileSync(join(root, wanted.path), 'utf8')
+  for (const [, folder] of String(wanted.content).matchAll(/^- (\.\.\/\w+)$/gm)) {
+    if (!present.includes(folder!))
+      process.stderr.write(`coxswain: ${wanted.path} does not list ${folder}: add it to its resources\n`)
+  }
+}
+
+function rerun(
+  files: readonly string[],
+  { out, maxDescLen, certManager, config }: ManifestsCommandOptions,
+): string {
+  return [
+    'npx coxswain manifests',
+    ...files,
+    ...(out === 'config' ? [] : ['--out', out]),
+    ...(maxDescLen === undefined ? [] : ['--max-desc-len', String(maxDescLen)]),
+    ...(certManager ? ['--cert-manager'] : []),
+    ...(config === undefined ? [] : ['--config', config]),
+  ].join(' ')
+}
