@@ -8,6 +8,7 @@ import {
   portOption,
   runtimeOption,
 } from './command-options.ts'
+import { addDeploy } from './deploy/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addManifests } from './manifests/command.ts'
@@ -71,6 +72,7 @@ export function createProgram(): Command {
   addStore(program)
   addManifests(program)
   addConvert(program)
+  addDeploy(program)
   return program
 }
 

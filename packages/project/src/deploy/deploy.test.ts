@@ -157,17 +157,17 @@ describe('deploying a project', () => {
     assert.deepEqual(stage.lines, [])
   })
 
-  it('names the manager of a conflicting field, and takes it over when told to', async () => {
+  it('names the manager of a conflicting field, and takes it over with force', async () => {
     await using stage = await launch()
     const { client, run } = stage.cluster
     await stage.deploy([namespace, map('a')].join('\n'))
     const other = { metadata: key('a'), data: { key: 'other' } }
-    await run(client.apply(ConfigMap, other, { fieldManager: 'somebody', force: true }))
+    await run(client.apply(ConfigMap, other, { fieldManager: 'editor', force: true }))
     await assert.rejects(
       stage.deploy([namespace, map('a')].join('\n')),
       error =>
         isProjectError(error, 'NotApplied') &&
-        /^configmap\/a: .*conflict with "somebody".*\.data\.key; --force-conflicts/s.test(error.message),
+        /^configmap\/a: .*conflict with "editor".*\.data\.key; --force-conflicts/s.test(error.message),
     )
     await stage.deploy([namespace, map('a')].join('\n'), { force: true })
     assert.deepEqual((await run(client.get(ConfigMap, key('a'))))?.data, { key: 'value' })

@@ -35,10 +35,11 @@ export async function deploy(
   const left = countDown(target, options.timeout)
   const set = applySetOf(project, homeOf(manifests, options.namespace))
   const before = await readApplySet(target, set)
-  const applied: FoundObject[] = []
+  let applied: FoundObject[] = []
   const apply = async (some: readonly Manifest[]) => {
     const labels = memberLabels(set)
-    applied.push(...(await applyObjects(target, some, { ...rest, dryRun, labels, timeout: left() })))
+    const more = await applyObjects(target, some, { ...rest, dryRun, labels, timeout: left() })
+    applied = [...applied, ...more]
   }
   if (dryRun) await apply(manifests)
   else {

@@ -28,14 +28,15 @@ async function findReasons(target: DeployTarget, workload: DynamicObject): Promi
   const failing = items
     .filter(pod => !isPodReady(pod) && pod.status?.phase !== 'Succeeded')
     .sort((a, b) => (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''))
-  const lines = failedConditions(workload)
-  for (const pod of failing.slice(0, mostPods)) {
-    const about = `pod ${pod.metadata.name}:`
-    lines.push(...podProblems(pod).map(problem => `${about} ${problem}`))
-    lines.push(...(await lastEvents(target, pod)).map(event => `${about} ${event}`))
-    for (const container of crashed(pod)) lines.push(...(await lastLines(target, pod, container)))
-  }
-  return lines
+  const ofPods = await Promise.all(failing.slice(0, mostPods).map(pod => podReasons(target, pod)))
+  return [...failedConditions(workload), ...ofPods.flat()]
+}
+
+async function podReasons(target: DeployTarget, pod: PodObject): Promise<string[]> {
+  const about = `pod ${pod.metadata.name}:`
+  const events = await lastEvents(target, pod)
+  const logs = await Promise.all(crashed(pod).map(container => lastLines(target, pod, container)))
+  return [...[...podProblems(pod), ...events].map(line => `${about} ${line}`), ...logs.flat()]
 }
 
 /** What the controller of the workload says, such as Pods that may not be created. */
