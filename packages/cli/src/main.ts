@@ -13,6 +13,7 @@ import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
+import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
@@ -73,6 +74,7 @@ export function createProgram(): Command {
   addManifests(program)
   addConvert(program)
   addDeploy(program)
+  addScaffold(program)
   return program
 }
 

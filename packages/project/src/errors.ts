@@ -18,6 +18,14 @@ export type ProjectErrorCode =
   | 'NotReady'
   /** An object is not deleted in time. */
   | 'NotDeleted'
+  /** A name of a project, group, version or kind cannot be used. */
+  | 'BadName'
+  /** What should be created exists already. */
+  | 'Exists'
+  /** A file lacks the line that marks where text is inserted. */
+  | 'NoMarker'
+  /** PROJECT, package.json or the stored scaffold cannot be read. */
+  | 'BadProject'
   /** Another tool uses the ConfigMap that records what was applied. */
   | 'ForeignApplySet'
 
