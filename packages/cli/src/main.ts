@@ -62,6 +62,7 @@ export function createProgram(): Command {
     .version('0.1.0', '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    .enablePositionalOptions() // --version after a command is an option of the command
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`coxswain: ${text.replace(/^error: /, '')}`) })
     .showHelpAfterError('(coxswain --help lists the commands)')

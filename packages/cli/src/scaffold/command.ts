@@ -38,7 +38,12 @@ export function addScaffold(program: Command): void {
   addResourceOptions(addSubcommand(create, 'webhook'))
     .description('Add webhooks for a kind.')
     .option('--defaulting', 'set defaults', false)
-    .option('--validating, --programmatic-validation', 'validate', false)
+    .option('--validating', 'validate', false)
+    .addOption(
+      new Option('--programmatic-validation', "kubebuilder's name of --validating")
+        .implies({ validating: true })
+        .hideHelp(),
+    )
     .option('--conversion', 'convert between the versions of the kind', false)
     .addOption(
       new Option('--spoke <versions>', 'the versions that are converted through --version').argParser(

@@ -24,14 +24,14 @@ export function webhookParts(resource: ProjectResource): ScaffoldParts {
 
 function webhookFile({ kind, version, webhooks }: ProjectResource): string {
   const { defaulting, validation, conversion, spoke = [] } = webhooks ?? {}
-  const names = [...(validation ? ['field'] : []), 'type OperatorBuilder']
+  const imports = validation ? 'import { field, type OperatorBuilder }' : 'import type { OperatorBuilder }'
   const calls = [
     `    .webhook(${kind}.${version})`,
     ...(defaulting ? defaultingLines : []),
     ...(validation ? validatingLines : []),
     ...(conversion ? spoke.flatMap(other => conversionLines(kind, { version, other })) : []),
   ]
-  return `import { ${names.join(', ')} } from 'coxswain'
+  return `${imports} from 'coxswain'
 import { ${kind} } from '../api/${fileOf(kind)}${extension}'
 
 /** Adds the webhooks of ${kind} objects. */
