@@ -46,6 +46,14 @@ const installers = {
       name: 'controller-gen',
       log,
     }),
+  'kustomize-5.8': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/kustomize/kustomize/v5',
+      version: 'v5.8.2',
+      name: 'kustomize-5.8',
+      log,
+    }),
   'etcd-3.4': () =>
     unpackDebianProgram({
       cache: cacheFolder,
