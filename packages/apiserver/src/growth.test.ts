@@ -1,12 +1,12 @@
 /** Validation of long lists takes linear time: no check compares every pair of elements. */
+
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as field from '@coxswain/apimachinery/field'
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { validateCrdSchema } from '@coxswain/apimachinery/schema'
+import { checkRules, validateCrd } from '@coxswain/strategies/apiextensions'
 import { denyServiceExternalIPs } from './admission/deny-service-external-ips.ts'
-import { checkRules } from './custom-resources/rule-checks.ts'
-import { validateCrd } from './custom-resources/validation.ts'
 
 const many = 60_000
 const list = <T>(make: (index: number) => T, length = many): T[] =>

@@ -8,6 +8,7 @@ import {
   portOption,
   runtimeOption,
 } from './command-options.ts'
+import { addConvert } from './convert/command.ts'
 import { addDeploy } from './deploy/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
@@ -300,36 +301,6 @@ function addStore(program: Command): void {
       async (file: string, options) => await (await import('./store/store.ts')).runRestore(file, options),
     )
 }
-
-function addConvert(program: Command): void {
-  addSubcommand(program, 'convert')
-    .description(
-      'Rewrite v1beta1 CustomResourceDefinitions as v1, the only version that servers accept since Kubernetes 1.22.',
-    )
-    .argument('<file...>', 'YAML or JSON with any number of documents; - for standard input')
-    .addHelpText('after', convertHelp)
-    .action(async (files: string[]) => {
-      const { runConvert } = await import('./convert/convert.ts')
-      runConvert(files)
-    })
-}
-
-const convertHelp = `
-Writes all documents to standard output: v1beta1 CustomResourceDefinitions as apiextensions.k8s.io/v1, the others as they
-are. Comments are kept; those whose field was removed move to the top of their document. Guesses are reported on standard error.
-
-  spec.version, spec.versions           spec.versions
-  spec.validation                       schema of each version; without one, any value is accepted
-  spec.subresources                     subresources of each version
-  spec.additionalPrinterColumns         additionalPrinterColumns of each version; JSONPath is jsonPath
-  spec.preserveUnknownFields            x-kubernetes-preserve-unknown-fields in the schemas, unless it was false
-  spec.conversion.webhookClientConfig   spec.conversion.webhook.clientConfig
-
-Examples:
-  coxswain convert crd.yaml > crd-v1.yaml
-  coxswain convert crd.yaml | kubectl apply -f -
-
-Exit codes: 0 written, 1 a file could not be read, 2 bad usage.`
 
 /** The options that the command line names: property to flag. */
 function givenOptions(command: Command): ReadonlyMap<string, string> {

@@ -12,7 +12,6 @@ export * as field from '@coxswain/apimachinery/field'
 export {
   type ApplyOf,
   type CreateOf,
-  defineKind,
   type KindOf,
   s,
   toCustomResourceDefinition,
@@ -88,3 +87,4 @@ export {
   slowStart,
   TerminalError,
 } from '@coxswain/runtime'
+export { defineKind } from './define-kind.ts'

@@ -149,12 +149,6 @@ export {
 } from './webhook/configurations.ts'
 export type { InstalledConversion } from './webhook/injector.ts'
 export type { Replica } from './webhook/replica.ts'
-export type {
-  ConversionStep,
-  Conversions,
-  Converted,
-  WebhookBuilder,
-  WebhookDefinition,
-} from './webhook/webhook-builder.ts'
+export type { WebhookBuilder, WebhookDefinition } from './webhook/webhook-builder.ts'
 export { admissionPath, createWebhookHandler, type WebhookHandlerOptions } from './webhook/webhook-handler.ts'
 export type { WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'

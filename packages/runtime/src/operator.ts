@@ -1,4 +1,4 @@
-import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import { conversionsOfKind, definedKindOf, type Kind, type KindOf } from '@coxswain/apimachinery/kinds'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import type { IndexFunction, Transform } from '@coxswain/informers'
 import type { Env } from '@coxswain/kit'
@@ -172,7 +172,7 @@ export function describeOperator(operator: Operator): OperatorDefinition {
   return {
     name: operator.name,
     controllers,
-    webhooks: [...webhooks.values()],
+    webhooks: withConversions([...webhooks.values()], controllers),
     indexes,
     caches,
     cacheDefaults,
@@ -182,4 +182,26 @@ export function describeOperator(operator: Operator): OperatorDefinition {
     healthChecks,
     readyChecks,
   }
+}
+
+/** Adds the conversions that kinds define themselves to the webhooks of the first version that the operator uses. */
+function withConversions(
+  webhooks: readonly WebhookDefinition[],
+  controllers: readonly ControllerDefinition[],
+): WebhookDefinition[] {
+  const used = [...webhooks.map(({ kind }) => kind), ...controllers.flatMap(each => each.for ?? [])]
+  const seen = new Set<unknown>()
+  const result = [...webhooks]
+  for (const kind of used) {
+    const defined = definedKindOf(kind)
+    if (!defined || seen.has(defined)) continue
+    seen.add(defined)
+    const conversions = conversionsOfKind(defined)
+    if (conversions.length === 0) continue
+    const index = result.findIndex(webhook => webhook.kind === kind)
+    const webhook = result[index]
+    if (webhook) result[index] = { ...webhook, conversions: [...webhook.conversions, ...conversions] }
+    else result.push({ kind, defaulter: undefined, validator: undefined, conversions })
+  }
+  return result
 }

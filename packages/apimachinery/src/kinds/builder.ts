@@ -1,6 +1,7 @@
 import { MachineryError } from '../errors.ts'
 import type { Schema, ValidationRule } from '../schema/schema.ts'
 import type { Presence } from './builder-types.ts'
+import { featureGate, type GatedSchema } from './feature-gate.ts'
 
 /** Extras of a CEL rule. */
 export interface CelOptions extends Omit<ValidationRule, 'rule'> {}
@@ -28,6 +29,8 @@ export interface Builder<R = unknown, C = unknown, A = unknown, P extends Presen
   externalDocs(url: string, description?: string): this
   /** Immutable once set. */
   immutable(message?: string): this
+  /** Leaves the field out of CRDs unless the gate is enabled, as with `coxswain manifests --feature-gates NAME=true`. */
+  featureGate(name: string): this
   /** A rule in CEL; `self` is the value. */
   cel(rule: string, options?: CelOptions): this
 }
@@ -48,6 +51,8 @@ export interface NumberBuilder<N extends number | bigint = number> extends Build
   exclusiveMinimum(value: number): this
   exclusiveMaximum(value: number): this
   multipleOf(value: number): this
+  /** One of these values. */
+  oneOf(...values: readonly N[]): this
 }
 
 /** Before `optional()`, `default()` and `nullable()`: constraints of objects. */
@@ -57,6 +62,8 @@ export interface ObjectBuilder<R, C, A, K extends string> extends Builder<R, C, 
   atLeastOneOf(fields: readonly K[]): this
   /** Applies replace it as a whole. */
   atomic(): this
+  /** Applies merge it member by member, which is the default. */
+  granular(): this
   /** Unspecified fields are kept. */
   preserveUnknownFields(): this
   minProperties(count: number): this
@@ -84,7 +91,7 @@ class Node {
     this.presence = presence
   }
 
-  #with(changes: Partial<Schema>, presence: Presence = this.presence): Node {
+  #with(changes: Partial<GatedSchema>, presence: Presence = this.presence): Node {
     return new Node({ ...this.schema, ...changes }, presence)
   }
 
@@ -184,28 +191,41 @@ class Node {
     return this.#with({ 'x-kubernetes-map-type': 'atomic' })
   }
 
+  granular(): Node {
+    return this.#with({ 'x-kubernetes-map-type': 'granular' })
+  }
+
+  oneOf(...values: readonly number[]): Node {
+    return this.#with({ enum: values })
+  }
+
+  featureGate(name: string): Node {
+    return this.#with({ [featureGate]: name })
+  }
+
   preserveUnknownFields(): Node {
     return this.#with({ 'x-kubernetes-preserve-unknown-fields': true })
   }
 
   exactlyOneOf(fields: readonly string[]): Node {
-    return this.#count(fields, '== 1', 'exactly', 'must')
+    const message = `exactly one of the fields in [${fields.join(' ')}] must be set`
+    return this.cel(`${countOf(fields)} == 1`, { message })
   }
 
   atMostOneOf(fields: readonly string[]): Node {
-    return this.#count(fields, '<= 1', 'at most', 'may')
+    const message = `at most one of the fields in [${fields.join(' ')}] may be set`
+    return this.cel(`${countOf(fields)} <= 1`, { message })
   }
 
   atLeastOneOf(fields: readonly string[]): Node {
-    return this.#count(fields, '>= 1', 'at least', 'must')
+    const message = `at least one of the fields in [${fields.join(' ')}] must be set`
+    return this.cel(fields.map(name => `has(self.${celName(name)})`).join('||'), { message })
   }
+}
 
-  /** The rule and message of controller-gen's markers of the same names. */
-  #count(fields: readonly string[], comparison: string, quantity: string, verb: string): Node {
-    const has = fields.map(name => `has(self.${celName(name)})`).join(',')
-    const message = `${quantity} one of the fields in [${fields.join(' ')}] ${verb} be set`
-    return this.cel(`[${has}].filter(x,x==true).size() ${comparison}`, { message })
-  }
+/** How many of the fields are set, in the expression of controller-gen's markers. */
+function countOf(fields: readonly string[]): string {
+  return fields.map(name => `(has(self.${celName(name)})?1:0)`).join('+')
 }
 
 /** Kubernetes' escapes for property names that are not CEL identifiers. */

@@ -7,6 +7,7 @@ import {
   resolved,
   type VersionDefinition,
 } from './define-kind.ts'
+import { withoutGatedFields } from './feature-gate.ts'
 import type { PrinterColumn } from './resource-info.ts'
 
 /** The parts of an `apiextensions.k8s.io/v1` CustomResourceDefinition that this package reads and writes. */
@@ -83,6 +84,8 @@ export interface CustomResourceDefinitionVersion {
 export interface CrdOptions {
   /** Truncates descriptions to that many characters, at the end of a sentence if possible; 0 omits them. */
   readonly maxDescriptionLength?: number
+  /** Fields with other feature gates are left out. @default none are enabled */
+  readonly featureGates?: readonly string[]
   /** The conversion of versions. @default the server's: only the apiVersion changes */
   readonly conversion?: CustomResourceConversion
 }
@@ -129,12 +132,13 @@ function versionOf(
   const { deprecated, columns, selectableFields, scale } = version
   const hasStatus = version.statusSubresource ?? version.status !== undefined
   const limit = options.maxDescriptionLength
+  const enabled = withoutGatedFields(schema, new Set(options.featureGates))
   return {
     ...(columns === undefined ? {} : { additionalPrinterColumns: printerColumns(columns, schema) }),
     ...(deprecated ? { deprecated: true } : {}),
     ...(typeof deprecated === 'string' ? { deprecationWarning: deprecated } : {}),
     name,
-    schema: { openAPIV3Schema: limit === undefined ? schema : limitDescriptions(schema, limit) },
+    schema: { openAPIV3Schema: limit === undefined ? enabled : limitDescriptions(enabled, limit) },
     ...(selectableFields === undefined
       ? {}
       : { selectableFields: selectableFields.map(jsonPath => ({ jsonPath })) }),

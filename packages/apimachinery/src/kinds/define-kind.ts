@@ -1,9 +1,13 @@
 import { MachineryError } from '../errors.ts'
+import type { FieldError } from '../field/error.ts'
+import { deepClone } from '../json/value.ts'
 import type { ApiObject, ObjectMeta } from '../meta/meta.ts'
+import { compileSchema } from '../schema/compile.ts'
 import { validateCrdSchema } from '../schema/crd-schema.ts'
 import type { Schema } from '../schema/schema.ts'
 import type { Builder, CelOptions } from './builder.ts'
 import type { ApplyFields, Carried, CreateFields, Fields, ReadFields } from './builder-types.ts'
+import { type ConversionStep, type Conversions, findConversion } from './conversion.ts'
 import type { Kind } from './kind.ts'
 import type { PrinterColumn } from './resource-info.ts'
 import { objectSchema, schemaOf } from './s.ts'
@@ -67,9 +71,28 @@ export interface KindDefinition<
   readonly listKind?: string
   readonly shortNames?: readonly string[]
   readonly categories?: readonly string[]
+  /**
+   * How objects are converted between versions: `{ v1alpha1: { v1: { to, from } } }`. Versions without a conversion of their own are
+   * converted through others, as spokes through a hub. Every two versions have to be connected.
+   */
+  readonly conversions?: KindConversions<G, K, V>
   /** Metadata of the CustomResourceDefinition itself. */
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
+}
+
+/** The conversions of a kind, by the versions that they are between. */
+export type KindConversions<
+  G extends string,
+  K extends string,
+  V extends Record<string, VersionDefinition>,
+> = {
+  readonly [A in keyof V & string]?: {
+    readonly [B in Exclude<keyof V & string, A>]?: Conversions<
+      KindObject<G, K, A, V[A]>,
+      KindObject<G, K, B, V[B]>
+    >
+  }
 }
 
 interface Names {
@@ -80,7 +103,9 @@ interface Names {
 }
 
 /** A kind definition with all defaults filled in. */
-export interface ResolvedKind extends KindDefinition<string, string, Record<string, VersionDefinition>> {
+export interface ResolvedKind
+  extends Omit<KindDefinition<string, string, Record<string, VersionDefinition>>, 'conversions'> {
+  readonly conversions: readonly ConversionStep[]
   readonly names: Names
   readonly namespaced: boolean
   readonly schemas: Readonly<Record<string, Schema>>
@@ -91,12 +116,27 @@ export const resolved: unique symbol = Symbol.for('coxswain.apimachinery.resolve
 
 /** A defined kind: one handle per version, `At.v1alpha1`. */
 export type DefinedKind<G extends string, K extends string, V extends Record<string, VersionDefinition>> = {
-  readonly [N in keyof V & string]: Kind<
+  readonly [N in keyof V & string]: DefinedVersion<
     KindObject<G, K, N, V[N]>,
     KindCreate<G, K, N, V[N]>,
     KindApply<G, K, N, V[N]>
   >
 } & { readonly [resolved]: ResolvedKind } & Versionless
+
+/** A defined kind at one version, and what a server would make of an object of it. */
+export interface DefinedVersion<T extends ApiObject = ApiObject, Create = unknown, Apply = unknown>
+  extends Kind<T, Create, Apply> {
+  /**
+   * What a server would say about the object, or about an update from `old`, in its words: metadata, schema, formats, CEL rules. A
+   * namespaced object without a namespace is taken to be in `default`.
+   */
+  validate(object: unknown, old?: unknown): readonly FieldError[]
+  /** The object as a server would store it: without unknown fields, with defaults. The given one is not changed. */
+  default(object: Create): T
+}
+
+/** Finds everything that a server would reject. */
+export type ObjectValidator = (kind: Kind, object: unknown, old?: unknown) => readonly FieldError[]
 
 /** What all versions of a defined kind share; a client needs one of them. */
 export interface Versionless extends Omit<Kind, 'version' | 'schema' | 'types'> {
@@ -170,6 +210,20 @@ export type KindApply<G extends string, K extends string, N extends string, D ex
 export function defineKind<G extends string, K extends string, V extends Record<string, VersionDefinition>>(
   definition: KindDefinition<G, K, V>,
 ): DefinedKind<G, K, V> {
+  return define(definition, () => {
+    throw new MachineryError('BadKind', 'validate needs CEL: import defineKind from coxswain')
+  })
+}
+
+/** `defineKind` with this validator behind `validate`; rules in CEL need more than this package has. */
+export function createDefineKind(validate: ObjectValidator): typeof defineKind {
+  return definition => define(definition, validate)
+}
+
+function define<G extends string, K extends string, V extends Record<string, VersionDefinition>>(
+  definition: KindDefinition<G, K, V>,
+  validate: ObjectValidator,
+): DefinedKind<G, K, V> {
   const kind = resolveKind(definition)
   const { names, namespaced } = kind
   const common = {
@@ -180,10 +234,10 @@ export function defineKind<G extends string, K extends string, V extends Record<
     singular: names.singular,
     namespaced,
   }
-  const handles = Object.keys(definition.versions).map((version): [string, Kind] => [
-    version,
-    { ...common, version, schema: () => kind.schemas[version]! },
-  ])
+  const handles = Object.keys(definition.versions).map((version): [string, Kind] => {
+    const handle: Kind = { ...common, version, schema: () => kind.schemas[version]! }
+    return [version, Object.defineProperties(handle, methodsOf(handle, validate))]
+  })
   const members = { ...Object.fromEntries(handles), [resolved]: kind }
   // Not enumerable, so that listing the members lists the versions.
   const beside = Object.entries(common).map(([name, value]) => [name, { value }] as const)
@@ -192,6 +246,24 @@ export function defineKind<G extends string, K extends string, V extends Record<
   ) as unknown as DefinedKind<G, K, V>
   for (const [, handle] of handles) definitions.set(handle, defined)
   return defined
+}
+
+/** Not enumerable: a kind is compared and printed by its data. */
+function methodsOf(handle: Kind, validate: ObjectValidator): PropertyDescriptorMap {
+  return {
+    validate: { value: (object: unknown, old?: unknown) => validate(handle, object, old) },
+    default: {
+      value: (object: object) => {
+        const schema = compileSchema(handle.schema())
+        const apiVersion = `${handle.group}/${handle.version}`
+        const value = deepClone({ apiVersion, kind: handle.kind, ...object })
+        schema.prune(value, { resourceRoot: true })
+        schema.dropNulls(value)
+        schema.applyDefaults(value)
+        return value
+      },
+    },
+  }
 }
 
 const definitions = new WeakMap<Kind, AnyDefinedKind>()
@@ -206,8 +278,13 @@ export function isDefinedKind(value: unknown): value is AnyDefinedKind {
   return typeof value === 'object' && value !== null && resolved in value
 }
 
-function resolveKind(
-  definition: KindDefinition<string, string, Record<string, VersionDefinition>>,
+/** The conversions of a defined kind. */
+export function conversionsOfKind(kind: AnyDefinedKind): readonly ConversionStep[] {
+  return kind[resolved].conversions
+}
+
+function resolveKind<G extends string, K extends string, V extends Record<string, VersionDefinition>>(
+  definition: KindDefinition<G, K, V>,
 ): ResolvedKind {
   const { group, kind, versions } = definition
   const fail = (problem: string): never => {
@@ -234,7 +311,31 @@ function resolveKind(
     },
     namespaced: definition.scope !== 'Cluster',
     schemas,
+    conversions: conversionSteps(definition, fail),
   }
+}
+
+type UntypedConversions = Readonly<
+  Record<string, Readonly<Record<string, Conversions<ApiObject, ApiObject>>> | undefined>
+>
+
+function conversionSteps(
+  { versions, conversions }: { readonly versions: object; readonly conversions?: object },
+  fail: (problem: string) => never,
+): ConversionStep[] {
+  const names = Object.keys(versions)
+  const steps: ConversionStep[] = []
+  for (const [a, others] of Object.entries((conversions ?? {}) as UntypedConversions)) {
+    for (const [b, { to, from }] of Object.entries(others ?? {})) {
+      const unknown = [a, b].find(name => !names.includes(name))
+      if (unknown !== undefined) fail(`conversions: there is no version ${unknown}`)
+      steps.push({ from: a, to: b, convert: to }, { from: b, to: a, convert: from })
+    }
+  }
+  const [first = ''] = names
+  const apart = steps.length > 0 && names.find(name => !findConversion(steps, first, name))
+  if (apart) fail(`conversions: there is none between ${first} and ${apart}`)
+  return steps
 }
 
 /** The plural as controller-gen and Kubernetes guess it. */

@@ -9,6 +9,12 @@ export type {
 } from './builder.ts'
 export type { ApplyField, ListMap, SchemaRef } from './builder-types.ts'
 export {
+  type ConversionStep,
+  type Conversions,
+  type Converted,
+  convertObject,
+} from './conversion.ts'
+export {
   type CrdOptions,
   type CustomResourceConversion,
   type CustomResourceDefinition,
@@ -20,11 +26,16 @@ export { resourceInfoFromCrd } from './crd-resource-info.ts'
 export {
   type AnyDefinedKind,
   type ColumnDefinition,
+  conversionsOfKind,
+  createDefineKind,
   type DefinedKind,
+  type DefinedVersion,
   definedKindOf,
   defineKind,
   isDefinedKind,
+  type KindConversions,
   type KindDefinition,
+  type ObjectValidator,
   type ScaleDefinition,
   type VersionDefinition,
   type Versionless,

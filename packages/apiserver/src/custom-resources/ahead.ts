@@ -1,9 +1,15 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { checkPattern } from '@coxswain/apimachinery/schema'
 import type { Clock } from '@coxswain/kit'
+import {
+  compileRule,
+  eachSchema,
+  type RuleNode,
+  readCrd,
+  rulesOf,
+  versionsOf,
+} from '@coxswain/strategies/apiextensions'
 import { Slices, Turns } from '../cache/slices.ts'
-import { eachSchema, readCrd, versionsOf } from './crd.ts'
-import { compileRule, type RuleNode, rulesOf } from './rule-tree.ts'
 
 /**
  * Compiles the patterns and rules of a CRD ahead of its validation, which reuses the results. A large CRD

@@ -3,6 +3,18 @@ import { type CustomResourceDefinition, resourceInfoFromCrd } from '@coxswain/ap
 import { formatTime } from '@coxswain/apimachinery/time'
 import type { Env, Timer } from '@coxswain/kit'
 import type { ConvertAll } from '@coxswain/strategies'
+import {
+  type CrdNames,
+  isConditionTrue,
+  readCrd,
+  setApproval,
+  setCondition,
+  setEstablished,
+  setNames,
+  setNonStructural,
+  type TakenNames,
+  takenNames,
+} from '@coxswain/strategies/apiextensions'
 import { ControlLoop } from '../cache/control-loop.ts'
 import type { CacheWatcher } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
@@ -13,18 +25,7 @@ import { guaranteedUpdate } from '../write/guaranteed-update.ts'
 import { ignoreDeleted } from '../write/ignore-deleted.ts'
 import { metadataOf } from '../write/metadata.ts'
 import { pipelines } from '../write/pipeline.ts'
-import {
-  isConditionTrue,
-  setApproval,
-  setCondition,
-  setEstablished,
-  setNames,
-  setNonStructural,
-  type TakenNames,
-  takenNames,
-} from './conditions.ts'
 import { createCustomConventions, createStaleReader } from './conventions.ts'
-import { type CrdNames, readCrd } from './crd.ts'
 import { createCustomStrategy } from './custom-strategy.ts'
 import { cleanupFinalizer } from './strategy.ts'
 import { type ConversionWebhook, type ConverterPorts, createWebhookConverter } from './webhook-converter.ts'

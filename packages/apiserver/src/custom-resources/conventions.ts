@@ -6,6 +6,7 @@ import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { compileSchema, type Schema } from '@coxswain/apimachinery/schema'
 import { newBadRequest, newInvalid, newMethodNotSupported, newNotFound } from '@coxswain/apimachinery/status'
 import { decodeText } from '@coxswain/kit'
+import { findSkippedRules, hasRules, runRules } from '@coxswain/strategies/apiextensions'
 import type { ObjectReader } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
 import type {
@@ -22,8 +23,6 @@ import { applyPatch, jsonPatch, mergePatch } from '../registry/media-types.ts'
 import { apiVersionOf, type ServedResource } from '../registry/registry.ts'
 import { customScale } from '../registry/scale-conventions.ts'
 import { unknownResource } from '../request/response.ts'
-import { runRules } from './rule-run.ts'
-import { findSkippedRules, hasRules } from './rules.ts'
 
 const bodies: BodyConventions = { protobuf: false, mergesRepeated: false }
 const patchTypes = [jsonPatch, mergePatch, applyPatch]

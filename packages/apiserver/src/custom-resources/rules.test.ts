@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import * as field from '@coxswain/apimachinery/field'
 import type { Schema, ValidationRule } from '@coxswain/apimachinery/schema'
-import { checkDefaults, checkRules } from './rule-checks.ts'
-import { runRules } from './rule-run.ts'
-import { findSkippedRules, hasRules } from './rules.ts'
+import {
+  checkDefaults,
+  checkRules,
+  findSkippedRules,
+  hasRules,
+  runRules,
+} from '@coxswain/strategies/apiextensions'
 import { startCrdServer, thingCrd } from './test-support/crd-server.ts'
 
 const text: Schema = { type: 'string', maxLength: 20 }

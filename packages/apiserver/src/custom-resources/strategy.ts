@@ -4,10 +4,14 @@ import { deepEqual, isObject, type JsonObject } from '@coxswain/apimachinery/jso
 import { newInvalid } from '@coxswain/apimachinery/status'
 import type { Decoded, Strategy } from '@coxswain/strategies'
 import { defaultClientConfig } from '@coxswain/strategies'
+import {
+  isDeeper,
+  readCrd,
+  unrecognizedFormats,
+  validateCrd,
+  versionsOf,
+} from '@coxswain/strategies/apiextensions'
 import { compileAhead } from './ahead.ts'
-import { isDeeper, readCrd, versionsOf } from './crd.ts'
-import { unrecognizedFormats } from './formats.ts'
-import { validateCrd } from './validation.ts'
 
 /** Keeps a CRD until its objects are deleted. */
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io'

@@ -12,7 +12,8 @@ export function runConvert(files: readonly string[]): void {
   for (const note of results.flatMap(({ notes }) => notes)) process.stderr.write(`coxswain: ${note}\n`)
 }
 
-function readSource(file: string): { readonly file: string; readonly text: string } {
+/** Reads a file, or standard input for `-`. */
+export function readSource(file: string): { readonly file: string; readonly text: string } {
   try {
     return { file, text: readFileSync(file === '-' ? 0 : file, 'utf8') }
   } catch (error) {

@@ -54,18 +54,18 @@ export async function runUndeploy(options: RemoveCommandOptions): Promise<void> 
 }
 
 export async function runInstall(options: ApplyCommandOptions): Promise<void> {
-  await applyAndWait(await buildFolder(definitions), options)
+  await applyAndWait(buildFolder(definitions), options)
 }
 
 export async function runUninstall(options: RemoveCommandOptions): Promise<void> {
-  await runRemoval(await buildFolder(definitions), options, {})
+  await runRemoval(buildFolder(definitions), options, {})
 }
 
 export async function runApply(options: ApplyCommandOptions): Promise<void> {
   const { filename = [], kustomize, recursive = false } = options
   if ((filename.length === 0) === (kustomize === undefined))
     throw new CommandError('must specify one of -f and -k', { exitCode: 2 })
-  const read = () =>
+  const read = async () =>
     kustomize === undefined ? readManifestFiles(filename, { recursive }) : buildFolder(kustomize)
   await applyAndWait(await oneLine(read), options)
 }
@@ -81,7 +81,7 @@ export async function runBuildInstaller({ image, output }: InstallerCommandOptio
 
 async function projectManifests(image: string | undefined): Promise<Manifest[]> {
   return await oneLine(async () => {
-    const manifests = await buildFolder(everything)
+    const manifests = buildFolder(everything)
     return image === undefined ? manifests : setImage(manifests, image)
   })
 }

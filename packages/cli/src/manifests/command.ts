@@ -1,16 +1,7 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { configOption, parseCount } from '../command-options.ts'
 import { addSubcommand } from '../subcommand.ts'
-
-/** Options of `coxswain manifests`. */
-export interface ManifestsCommandOptions {
-  readonly out: string
-  readonly check: boolean
-  readonly config?: string
-  readonly image?: string
-  readonly maxDescLen?: number
-  readonly certManager: boolean
-}
+import type { ManifestsCommandOptions } from './manifests.ts'
 
 export function addManifests(program: Command): void {
   addSubcommand(program, 'manifests')
@@ -33,6 +24,11 @@ export function addManifests(program: Command): void {
       parseCount,
     )
     .option(
+      '--feature-gates <list>',
+      'NAME=true,...: which feature-gated fields are part of CRDs',
+      parseGates,
+    )
+    .option(
       '--cert-manager',
       'let cert-manager make the certificates of webhooks (default: the operator makes them)',
       false,
@@ -43,6 +39,15 @@ export function addManifests(program: Command): void {
       const { runManifests } = await import('./manifests.ts')
       await runManifests(files, options)
     })
+}
+
+function parseGates(text: string): readonly string[] {
+  return text.split(',').flatMap(entry => {
+    const [name = '', value] = entry.split('=')
+    if (name === '' || (value !== 'true' && value !== 'false'))
+      throw new InvalidArgumentError('must be NAME=true|false,...')
+    return value === 'true' ? [name] : []
+  })
 }
 
 const manifestsHelp = `

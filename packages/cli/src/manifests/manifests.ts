@@ -5,10 +5,20 @@ import { generatedHeader, generateManifests, type Manifests } from '@coxswain/pr
 import { compareFiles, writeFiles } from '@coxswain/project/node'
 import { isRuntimeError } from '@coxswain/runtime'
 import { CommandError } from '../exit.ts'
-import { loadConfig, operatorsOf } from '../host/load-config.ts'
-import type { ManifestsCommandOptions } from './command.ts'
-import { loadModules } from './load-modules.ts'
+import { loadConfig } from '../host/load-config.ts'
+import { chooseModules, loadModules } from '../load-modules.ts'
 import { readCalls, readProject } from './project.ts'
+
+/** Options of `coxswain manifests`. */
+export interface ManifestsCommandOptions {
+  readonly out: string
+  readonly check: boolean
+  readonly config?: string
+  readonly image?: string
+  readonly maxDescLen?: number
+  readonly featureGates?: readonly string[]
+  readonly certManager: boolean
+}
 
 /** Writes the manifests, or compares them. */
 export async function runManifests(
@@ -16,7 +26,7 @@ export async function runManifests(
   options: ManifestsCommandOptions,
 ): Promise<void> {
   const config = await loadConfig(options.config)
-  const chosen = chooseFiles(files, config ? operatorsOf(config) : [])
+  const chosen = chooseModules(files, config)
   const { operators, kinds } = await loadModules(chosen)
   const out = resolve(options.out)
   const root = dirname(out)
@@ -27,6 +37,7 @@ export async function runManifests(
       kinds,
       folder: basename(out),
       calls: readCalls(root),
+      ...(options.featureGates && { featureGates: options.featureGates }),
       ...(options.maxDescLen !== undefined && { maxDescriptionLength: options.maxDescLen }),
       project: {
         ...readProject(root),
@@ -41,16 +52,6 @@ export async function runManifests(
   )
   if (options.check) check(root, manifests, rerun(files, options))
   else write(root, manifests)
-}
-
-function chooseFiles(files: readonly string[], configured: readonly string[]): readonly string[] {
-  if (files.length > 0) return files
-  if (configured.length > 0) return configured
-  if (existsSync('operator.ts')) return ['operator.ts']
-  throw new CommandError(
-    'no operators: name files, list operators in coxswain.config.ts, or create operator.ts',
-    { exitCode: 2 },
-  )
 }
 
 function portable(path: string): string {
@@ -119,7 +120,7 @@ function findObsolete(root: string, generated: readonly string[]): string[] {
   const folder = first.slice(0, first.indexOf('/'))
   const current = new Set(generated)
   const found: string[] = []
-  for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'webhook', 'manager']) {
+  for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'namespaces', 'webhook', 'manager']) {
     const path = join(root, folder, part)
     if (!existsSync(path)) continue
     for (const entry of readdirSync(path, { withFileTypes: true })) {
@@ -144,13 +145,14 @@ function warnOfOmissions(root: string, owned: Manifests['owned']): void {
 
 function rerun(
   files: readonly string[],
-  { out, maxDescLen, certManager, config }: ManifestsCommandOptions,
+  { out, maxDescLen, featureGates, certManager, config }: ManifestsCommandOptions,
 ): string {
   return [
     'npx coxswain manifests',
     ...files,
     ...(out === 'config' ? [] : ['--out', out]),
     ...(maxDescLen === undefined ? [] : ['--max-desc-len', String(maxDescLen)]),
+    ...(featureGates?.length ? ['--feature-gates', featureGates.map(name => `${name}=true`).join(',')] : []),
     ...(certManager ? ['--cert-manager'] : []),
     ...(config === undefined ? [] : ['--config', config]),
   ].join(' ')

@@ -25,17 +25,17 @@ async function findReasons(target: DeployTarget, workload: DynamicObject): Promi
   const labelSelector = podSelectorOf(workload as { spec?: { selector?: unknown } }).toString()
   const call = callOptions(target)
   const { items } = await target.client.list(Pod, { ...call, namespace, labelSelector })
-  const failing = items
+  const unready = items
     .filter(pod => !isPodReady(pod) && pod.status?.phase !== 'Succeeded')
     .sort((a, b) => (b.metadata.creationTimestamp ?? '').localeCompare(a.metadata.creationTimestamp ?? ''))
-  const ofPods = await Promise.all(failing.slice(0, mostPods).map(pod => podReasons(target, pod)))
+  const ofPods = await Promise.all(unready.slice(0, mostPods).map(pod => podReasons(target, pod)))
   return [...failedConditions(workload), ...ofPods.flat()]
 }
 
 async function podReasons(target: DeployTarget, pod: PodObject): Promise<string[]> {
   const about = `pod ${pod.metadata.name}:`
   const events = await lastEvents(target, pod)
-  const logs = await Promise.all(crashed(pod).map(container => lastLines(target, pod, container)))
+  const logs = await Promise.all(failing(pod).map(container => lastLines(target, pod, container)))
   return [...[...podProblems(pod), ...events].map(line => `${about} ${line}`), ...logs.flat()]
 }
 
@@ -78,9 +78,13 @@ async function lastEvents(target: DeployTarget, { metadata }: PodObject): Promis
     .map(({ reason, message }) => `${reason}: ${(message ?? '').trim()}`)
 }
 
-function crashed(pod: PodObject): string[] {
+/** The containers that run without being ready, or ended. */
+function failing(pod: PodObject): string[] {
   return containerStatusesOf(pod)
-    .filter(({ state, lastState }) => state?.terminated ?? lastState?.terminated)
+    .filter(
+      ({ ready, state, lastState }) =>
+        !ready && (state?.running ?? state?.terminated ?? lastState?.terminated),
+    )
     .map(({ name }) => name)
 }
 

@@ -12,13 +12,16 @@ export function crdFiles({
   projectKinds,
   folder,
   maxDescriptionLength,
+  featureGates = [],
 }: ManifestsSource): GeneratedFile[] {
   if (projectKinds.length === 0) return []
   const converted = convertedNames(definitions)
   const bases = projectKinds.map(({ kind, crd }) =>
     generatedYaml(
       `${folder}/crd/bases/${crdFileName(crd)}`,
-      maxDescriptionLength === undefined ? crd : toCustomResourceDefinition(kind, { maxDescriptionLength }),
+      maxDescriptionLength === undefined
+        ? crd
+        : toCustomResourceDefinition(kind, { maxDescriptionLength, featureGates }),
     ),
   )
   const patched = projectKinds.filter(({ crd }) => converted.has(crd.metadata.name))

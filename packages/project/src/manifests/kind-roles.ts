@@ -15,7 +15,7 @@ const levels = [
 
 /**
  * For users of the kinds: three ClusterRoles for each. Those of namespaced kinds are aggregated to `admin`, `edit` and `view`, so that
- * whoever has one of these in a namespace may use the kind there.
+ * users with one of these in a namespace may use the kind there.
  */
 export function kindRoleFiles({ projectKinds, folder, project }: ManifestsSource): GeneratedFile[] {
   return projectKinds.flatMap(({ crd, id }) => {

@@ -7,6 +7,7 @@ import {
 } from '@coxswain/apimachinery/kinds'
 import type { OperatorDefinition } from '@coxswain/runtime'
 import { ProjectError } from '../errors.ts'
+import { checkCrd } from './check-crd.ts'
 
 /** A kind whose CRD belongs to the project. */
 export interface ProjectKind {
@@ -20,6 +21,7 @@ export interface ProjectKind {
 export function collectKinds(
   operators: readonly OperatorDefinition[],
   others: readonly AnyDefinedKind[],
+  featureGates: readonly string[] = [],
 ): ProjectKind[] {
   const used = operators.flatMap(({ controllers, webhooks }): Kind[] => [
     ...controllers.flatMap(({ sources }) => sources.map(({ kind }) => kind)),
@@ -28,13 +30,14 @@ export function collectKinds(
   const kinds = new Set([...used.flatMap(kind => definedKindOf(kind) ?? []), ...others])
   const byName = new Map<string, { readonly kind: AnyDefinedKind; readonly crd: CustomResourceDefinition }>()
   for (const kind of kinds) {
-    const crd = toCustomResourceDefinition(kind)
+    const crd = toCustomResourceDefinition(kind, { featureGates })
     const { name } = crd.metadata
     if (byName.has(name))
       throw new ProjectError(
         'BadManifests',
         `two kinds are named ${name}: rename one, or give it another plural`,
       )
+    checkCrd(crd)
     byName.set(name, { kind, crd })
   }
   const singulars = [...byName.values()].map(({ crd }) => crd.spec.names.singular)

@@ -1,4 +1,5 @@
 import { managerLabels, projectLabels } from './labels.ts'
+import { hasNamespaceRoles } from './rbac-files.ts'
 import type { Manifests, ManifestsSource } from './source.ts'
 import { hasWebhooks, webhookPort, webhookService } from './webhook-files.ts'
 import { generatedYaml, kustomization, ownedYaml } from './yaml-file.ts'
@@ -17,6 +18,7 @@ export function managerFiles(source: ManifestsSource): Manifests {
     '../manager',
     ...(hasWebhooks(definitions) ? ['../webhook'] : []),
   ]
+  const operator = kustomization({ namespace: `${name}-system`, namePrefix: `${name}-`, resources })
   return {
     generated: [
       generatedYaml(`${folder}/manager/metrics_service.yaml`, {
@@ -47,10 +49,15 @@ export function managerFiles(source: ManifestsSource): Manifests {
         `${folder}/manager/kustomization.yaml`,
         kustomization({ resources: ['manager.yaml', 'metrics_service.yaml'] }),
       ),
-      ownedYaml(
-        `${folder}/default/kustomization.yaml`,
-        kustomization({ namespace: `${name}-system`, namePrefix: `${name}-`, resources }),
-      ),
+      ...(hasNamespaceRoles(source)
+        ? [
+            ownedYaml(`${folder}/operator/kustomization.yaml`, operator),
+            ownedYaml(
+              `${folder}/default/kustomization.yaml`,
+              kustomization({ resources: ['../operator', '../namespaces'] }),
+            ),
+          ]
+        : [ownedYaml(`${folder}/default/kustomization.yaml`, operator)]),
     ],
   }
 }

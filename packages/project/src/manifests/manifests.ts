@@ -3,7 +3,7 @@ import { ProjectError } from '../errors.ts'
 import { crdFiles } from './crd-files.ts'
 import { collectKinds } from './kinds.ts'
 import { managerFiles } from './manager-files.ts'
-import { rbacFiles } from './rbac-files.ts'
+import { namespaceRoleFiles, rbacFiles } from './rbac-files.ts'
 import { sampleFiles } from './sample-files.ts'
 import type { Manifests, ManifestsInput, ManifestsSource } from './source.ts'
 import { webhookFiles } from './webhook-files.ts'
@@ -17,7 +17,7 @@ export function generateManifests(input: ManifestsInput): Manifests {
   const source: ManifestsSource = {
     ...input,
     definitions,
-    projectKinds: collectKinds(definitions, input.kinds ?? []),
+    projectKinds: collectKinds(definitions, input.kinds ?? [], input.featureGates),
     folder: input.folder ?? 'config',
   }
   if (definitions.length === 0 && source.projectKinds.length === 0)
@@ -29,7 +29,13 @@ export function generateManifests(input: ManifestsInput): Manifests {
   if (definitions.length === 0) return { generated: crds, owned: sampleFiles(source) }
   const manager = managerFiles(source)
   return {
-    generated: [...crds, ...rbacFiles(source), ...webhookFiles(source), ...manager.generated],
+    generated: [
+      ...crds,
+      ...rbacFiles(source),
+      ...namespaceRoleFiles(source),
+      ...webhookFiles(source),
+      ...manager.generated,
+    ],
     owned: [...manager.owned, ...sampleFiles(source)],
   }
 }

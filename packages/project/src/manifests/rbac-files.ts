@@ -21,7 +21,7 @@ interface Role {
 /** The rights of the manager and the roles for users of its kinds. */
 export function rbacFiles(source: ManifestsSource): GeneratedFile[] {
   const { folder, project } = source
-  const roles = rolesOf(source)
+  const roles = rolesOf(source).filter(({ namespace }) => namespace === undefined)
   const labels = projectLabels(project.name)
   const host = hostFiles(source)
   const kinds = kindRoleFiles(source)
@@ -31,16 +31,54 @@ export function rbacFiles(source: ManifestsSource): GeneratedFile[] {
       kind: 'ServiceAccount',
       metadata: { labels, name: account.name, namespace: account.namespace },
     }),
-    generatedYaml(`${folder}/rbac/role.yaml`, ...roles.map(role => roleObject(role))),
-    generatedYaml(
-      `${folder}/rbac/role_binding.yaml`,
-      ...roles.map(role => bindingObject(role, { labels, name: `${role.name}binding` })),
-    ),
+    ...(roles.length === 0
+      ? []
+      : [
+          generatedYaml(`${folder}/rbac/role.yaml`, ...roles.map(role => roleObject(role))),
+          generatedYaml(
+            `${folder}/rbac/role_binding.yaml`,
+            ...roles.map(role => bindingObject(role, { labels })),
+          ),
+        ]),
     ...host,
     ...kinds,
   ]
   const names = own.map(({ path }) => path.slice(`${folder}/rbac/`.length))
   return [...own, generatedYaml(`${folder}/rbac/kustomization.yaml`, kustomization({ resources: names }))]
+}
+
+/** Whether rights are restricted to namespaces other than the manager's. */
+export function hasNamespaceRoles(source: ManifestsSource): boolean {
+  return rolesOf(source).some(({ namespace }) => namespace !== undefined)
+}
+
+/**
+ * The Roles in the namespaces of the cluster. They have their final names, since kustomize's `namespace` would move them to that of the
+ * manager: they stand beside the kustomization that has it.
+ */
+export function namespaceRoleFiles(source: ManifestsSource): GeneratedFile[] {
+  const { folder, project } = source
+  const roles = rolesOf(source)
+    .filter(({ namespace }) => namespace !== undefined)
+    .map(role => ({ ...role, name: `${project.name}-${role.name}` }))
+  if (roles.length === 0) return []
+  const labels = projectLabels(project.name)
+  const subject = {
+    ...account,
+    name: `${project.name}-${account.name}`,
+    namespace: `${project.name}-system`,
+  }
+  return [
+    generatedYaml(`${folder}/namespaces/role.yaml`, ...roles.map(role => roleObject(role))),
+    generatedYaml(
+      `${folder}/namespaces/role_binding.yaml`,
+      ...roles.map(role => bindingObject(role, { labels, subject })),
+    ),
+    generatedYaml(
+      `${folder}/namespaces/kustomization.yaml`,
+      kustomization({ resources: ['role.yaml', 'role_binding.yaml'] }),
+    ),
+  ]
 }
 
 /** One role for each controller, and `manager-role` for the rest; in the namespaces that the operators watch, where those are restricted. */
@@ -110,10 +148,7 @@ function hostFiles({ definitions, folder, project }: ManifestsSource): Generated
   const labels = projectLabels(project.name)
   const pair = (file: string, role: Role): GeneratedFile[] => [
     generatedYaml(`${folder}/rbac/${file}_role.yaml`, roleObject(role, labels)),
-    generatedYaml(
-      `${folder}/rbac/${file}_role_binding.yaml`,
-      bindingObject(role, { labels, name: `${role.name}binding` }),
-    ),
+    generatedYaml(`${folder}/rbac/${file}_role_binding.yaml`, bindingObject(role, { labels })),
   ]
   const { namespace } = account
   const leases: PolicyRule = {
@@ -160,13 +195,16 @@ function roleObject({ name, namespace, rules }: Role, labels?: Readonly<Record<s
 
 function bindingObject(
   { name: role, namespace }: Role,
-  { labels, name }: { readonly labels: Readonly<Record<string, string>>; readonly name: string },
+  {
+    labels,
+    subject = account,
+  }: { readonly labels: Readonly<Record<string, string>>; readonly subject?: typeof account },
 ): object {
   return {
     apiVersion: `${apiGroup}/v1`,
     kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
-    metadata: { labels, name, ...(namespace && { namespace }) },
+    metadata: { labels, name: `${role}binding`, ...(namespace && { namespace }) },
     roleRef: { apiGroup, kind: namespace === undefined ? 'ClusterRole' : 'Role', name: role },
-    subjects: [account],
+    subjects: [subject],
   }
 }

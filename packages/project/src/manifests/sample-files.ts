@@ -1,5 +1,11 @@
-import type { CustomResourceDefinition } from '@coxswain/apimachinery/kinds'
+import * as field from '@coxswain/apimachinery/field'
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionVersion,
+  Kind,
+} from '@coxswain/apimachinery/kinds'
 import type { Schema } from '@coxswain/apimachinery/schema'
+import { validateCustomObject } from '@coxswain/strategies/apiextensions'
 import type { GeneratedFile } from '../files/generated-file.ts'
 import { projectLabels } from './labels.ts'
 import { sampleOf } from './sample.ts'
@@ -9,12 +15,17 @@ import { kustomization, ownedYaml } from './yaml-file.ts'
 /** An object of each kind, and the kustomization of all. */
 export function sampleFiles({ projectKinds, folder, project }: ManifestsSource): GeneratedFile[] {
   const samples = projectKinds.flatMap(({ crd }) => {
-    const object = sampleObjectOf(crd, project)
-    return object ? [{ name: sampleFileName(crd, object.version, project), object: object.value }] : []
+    const sample = sampleObjectOf(crd, project)
+    if (!sample) return []
+    const { version, value: object } = sample
+    const problems = validateCustomObject(handleOf(crd, version), object).map(field.formatFieldError)
+    return [{ name: sampleFileName(crd, version.name, project), object, problems }]
   })
   if (samples.length === 0) return []
   return [
-    ...samples.map(({ name, object }) => ownedYaml(`${folder}/samples/${name}`, object)),
+    ...samples.map(({ name, object, problems }) =>
+      withComment(ownedYaml(`${folder}/samples/${name}`, object), problems),
+    ),
     ownedYaml(
       `${folder}/samples/kustomization.yaml`,
       kustomization({ resources: samples.map(({ name }) => name) }),
@@ -26,7 +37,7 @@ export function sampleFiles({ projectKinds, folder, project }: ManifestsSource):
 function sampleObjectOf(
   { spec }: CustomResourceDefinition,
   project: ProjectInformation,
-): { readonly version: string; readonly value: object } | undefined {
+): { readonly version: CustomResourceDefinitionVersion; readonly value: object } | undefined {
   const served = spec.versions.filter(version => version.served)
   const version = served.find(({ storage }) => storage) ?? served[0]
   if (!version) return undefined
@@ -45,7 +56,7 @@ function sampleObjectOf(
     },
     ...rest,
   }
-  return { version: version.name, value }
+  return { version, value }
 }
 
 /** `GROUP_VERSION_KIND.yaml`, where the group is without the project's domain. */
@@ -57,4 +68,31 @@ function sampleFileName(
   const suffix = `.${domain ?? ''}`
   const group = domain && spec.group.endsWith(suffix) ? spec.group.slice(0, -suffix.length) : spec.group
   return `${group}_${version}_${spec.names.kind.toLowerCase()}.yaml`
+}
+
+function handleOf({ spec }: CustomResourceDefinition, version: CustomResourceDefinitionVersion): Kind {
+  const { kind, plural, singular = kind.toLowerCase(), listKind = `${kind}List` } = spec.names
+  const schema: Schema = version.schema?.openAPIV3Schema ?? {}
+  const namespaced = spec.scope === 'Namespaced'
+  const { group } = spec
+  return {
+    group,
+    version: version.name,
+    kind,
+    listKind,
+    resource: plural,
+    singular,
+    namespaced,
+    schema: () => schema,
+  }
+}
+
+/** Values that only the author knows, such as those that rules in CEL relate, are named at the top of the file. */
+function withComment(file: GeneratedFile, problems: readonly string[]): GeneratedFile {
+  if (problems.length === 0) return file
+  const lines = problems.map(problem => `#   ${problem.replaceAll('\n', ' ')}\n`).join('')
+  return {
+    ...file,
+    content: `# Change these values; a server rejects them:\n${lines}${String(file.content)}`,
+  }
 }

@@ -57,13 +57,12 @@ const embedded: Readonly<Record<string, unknown>> = {
 }
 const embeddedFields = Object.keys(embedded)
 
-const countRule = /^\[((?:has\(self\.\w+\),?)+)\]\.filter\(x,\s*x\s*==\s*true\)\.size\(\) (?:==|>=) 1$/
+const countRule = /^(?:(?:\(has\(self\.\w+\)\?1:0\)\+?)+ == 1|(?:has\(self\.\w+\)(?:\|\|)?)+)$/
 
 /** The first field of each union: one has to be set. */
 function chosenOf(schema: Schema): string[] {
   return (schema['x-kubernetes-validations'] ?? []).flatMap(({ rule }) => {
-    const fields = countRule.exec(rule)?.[1]
-    const name = fields && /self\.(\w+)/.exec(fields)?.[1]
+    const name = countRule.test(rule) ? /self\.(\w+)/.exec(rule)?.[1] : undefined
     return name && schema.properties && Object.hasOwn(schema.properties, name) ? [name] : []
   })
 }

@@ -30,6 +30,8 @@ export interface ManifestsInput {
   readonly calls?: readonly RecordedCall[]
   /** The folder of the manifests, relative to the project. @default 'config' */
   readonly folder?: string
+  /** Fields with other feature gates are left out of CRDs. @default none are enabled */
+  readonly featureGates?: readonly string[]
   /** Truncates descriptions in CRDs; 0 omits them. @default as they are */
   readonly maxDescriptionLength?: number
 }

@@ -1,14 +1,9 @@
-import { deepClone } from '@coxswain/apimachinery/json'
-import {
-  type ApiObject,
-  formatGroupVersion,
-  type ObjectMeta,
-  parseGroupVersion,
-} from '@coxswain/apimachinery/meta'
+import { type ConversionStep, convertObject } from '@coxswain/apimachinery/kinds'
+import { type ApiObject, parseGroupVersion } from '@coxswain/apimachinery/meta'
 import { failureStatus, isStatusError, successStatus } from '@coxswain/apimachinery/status'
 import type { Logger } from '@coxswain/kit'
 import { type ConversionRequest, type ConversionResponse, isMembers } from './review.ts'
-import type { ConversionStep, WebhookDefinition } from './webhook-builder.ts'
+import type { WebhookDefinition } from './webhook-builder.ts'
 
 /** The conversions between the versions of all kinds. */
 export class ConversionGraph {
@@ -27,55 +22,11 @@ export class ConversionGraph {
     return this.#steps.size === 0
   }
 
-  /**
-   * The object in another version of its group, by the shortest chain of conversions; the given one is not changed.
-   * @throws Error when there is no conversion, and what a conversion throws
-   */
+  /** The object in another version of its group; see `convertObject`. */
   convert(object: ApiObject, apiVersion: string): ApiObject {
-    const { group, version } = parseGroupVersion(object.apiVersion)
-    const target = parseGroupVersion(apiVersion)
-    if (target.group !== group) throw new Error(`${object.kind} of ${group} is not in group ${target.group}`)
-    let converted = deepClone(object)
-    for (const step of this.#wayOf(group, object.kind, version, target.version)) {
-      const { metadata, ...fields } = step.convert(converted)
-      converted = {
-        ...fields,
-        apiVersion: formatGroupVersion({ group, version: step.to }),
-        kind: object.kind,
-        metadata: withChanges(converted.metadata, metadata),
-      }
-    }
-    return converted
+    const { group } = parseGroupVersion(object.apiVersion)
+    return convertObject(object, apiVersion, this.#steps.get(`${group}/${object.kind}`) ?? [])
   }
-
-  #wayOf(group: string, kind: string, from: string, to: string): readonly ConversionStep[] {
-    if (from === to) return []
-    const steps = this.#steps.get(`${group}/${kind}`) ?? []
-    const seen = new Set([from])
-    let front: { readonly at: string; readonly way: readonly ConversionStep[] }[] = [{ at: from, way: [] }]
-    while (front.length > 0) {
-      const next: typeof front = []
-      for (const { at, way } of front) {
-        for (const step of steps) {
-          if (step.from !== at || seen.has(step.to)) continue
-          if (step.to === to) return [...way, step]
-          seen.add(step.to)
-          next.push({ at: step.to, way: [...way, step] })
-        }
-      }
-      front = next
-    }
-    throw new Error(`no conversion of ${kind} of ${group} from ${from} to ${to}`)
-  }
-}
-
-/** Only labels and annotations may change: the server rejects anything else. */
-function withChanges(
-  metadata: ApiObject['metadata'],
-  changes: Pick<ObjectMeta, 'labels' | 'annotations'> | undefined,
-): ApiObject['metadata'] {
-  const { labels, annotations } = changes ?? {}
-  return { ...metadata, ...(labels && { labels }), ...(annotations && { annotations }) }
 }
 
 export interface ConversionDependencies {

@@ -1,29 +1,7 @@
-import type { Kind, KindOf } from '@coxswain/apimachinery/kinds'
-import type { ApiObject, ObjectMeta } from '@coxswain/apimachinery/meta'
+import type { ConversionStep, Conversions, Kind, KindOf } from '@coxswain/apimachinery/kinds'
+import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { RuntimeError } from '../errors.ts'
 import type { AdmissionOptions, Defaulter, Validator } from './admission.ts'
-
-/** The result of a conversion: the fields of the other version. Metadata is copied; labels and annotations may be changed. */
-export type Converted<T extends ApiObject> = Omit<T, 'apiVersion' | 'kind' | 'metadata'> & {
-  metadata?: Pick<ObjectMeta, 'labels' | 'annotations'>
-}
-
-/** Conversions in both directions between two versions. Fields that the other version lacks must survive a round trip. */
-export interface Conversions<T extends ApiObject, O extends ApiObject> {
-  /** Into the other version. */
-  readonly to: (object: T) => Converted<O>
-  /** From the other version. */
-  readonly from: (object: O) => Converted<T>
-}
-
-type AnyConversion = (object: ApiObject) => Converted<ApiObject>
-
-/** One conversion from a version to another. */
-export interface ConversionStep {
-  readonly from: string
-  readonly to: string
-  readonly convert: AnyConversion
-}
 
 /** The webhooks of one version of a kind, as data. */
 export interface WebhookDefinition {
@@ -68,8 +46,8 @@ export function createWebhookBuilder<K extends Kind>(kind: K, draft: DraftWebhoo
       }
       draft.conversions = [
         ...draft.conversions,
-        { from: kind.version, to: other.version, convert: to as unknown as AnyConversion },
-        { from: other.version, to: kind.version, convert: from as unknown as AnyConversion },
+        { from: kind.version, to: other.version, convert: to as unknown as ConversionStep['convert'] },
+        { from: other.version, to: kind.version, convert: from as unknown as ConversionStep['convert'] },
       ]
       return builder
     },

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { isDNS1035Label } from '@coxswain/apimachinery/validation'
 import { decodeBase64Text } from '@coxswain/kit'
 import { readPem } from '@coxswain/kit/x509'
-import { validateClientConfig } from '@coxswain/strategies'
+import { validateClientConfig } from '../admissionregistration/webhook-client.ts'
 
 type Findings = Generator<FieldError, void, undefined>
 

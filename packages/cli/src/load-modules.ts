@@ -1,10 +1,12 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type AnyDefinedKind, isDefinedKind } from '@coxswain/apimachinery/kinds'
 import type { Operator } from '@coxswain/runtime'
-import { CommandError } from '../exit.ts'
-import { refuseAbsent } from '../host/operator-files.ts'
-import { describeImportError } from '../import-error.ts'
+import { CommandError } from './exit.ts'
+import { type LoadedConfig, operatorsOf } from './host/load-config.ts'
+import { refuseAbsent } from './host/operator-files.ts'
+import { describeImportError } from './import-error.ts'
 
 export interface LoadedModules {
   /** The default exports that are operators. */
@@ -43,4 +45,16 @@ function isOperator(value: unknown): value is Operator {
   if (typeof value !== 'object' || value === null) return false
   const { name, setup } = value as Partial<Operator>
   return typeof name === 'string' && typeof setup === 'function'
+}
+
+/** The given files, else the operators of the configuration, else `operator.ts`. */
+export function chooseModules(files: readonly string[], config: LoadedConfig | undefined): readonly string[] {
+  if (files.length > 0) return files
+  const configured = config ? operatorsOf(config) : []
+  if (configured.length > 0) return configured
+  if (existsSync('operator.ts')) return ['operator.ts']
+  throw new CommandError(
+    'no operators: name files, list operators in coxswain.config.ts, or create operator.ts',
+    { exitCode: 2 },
+  )
 }
