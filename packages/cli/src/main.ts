@@ -8,6 +8,7 @@ import {
   portOption,
   runtimeOption,
 } from './command-options.ts'
+import { addCompletion } from './completion/command.ts'
 import { addConvert } from './convert/command.ts'
 import { addDeploy } from './deploy/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
@@ -31,6 +32,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   // A closed pipe, as with `| head`, is not an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
+    if (argv[2] === '__complete')
+      return await (await import('./completion/complete.ts')).runComplete(createProgram(), argv.slice(3))
     await createProgram().parseAsync(argv[2] === 'run' || argv[2] === 'dev' ? completeBooleans(argv) : argv)
   } catch (error) {
     process.exitCode = report(error)
@@ -77,6 +80,7 @@ export function createProgram(): Command {
   addConvert(program)
   addDeploy(program)
   addScaffold(program)
+  addCompletion(program)
   return program
 }
 
