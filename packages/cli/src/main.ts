@@ -8,12 +8,15 @@ import {
   portOption,
   runtimeOption,
 } from './command-options.ts'
+import { addCompletion } from './completion/command.ts'
 import { addConvert } from './convert/command.ts'
+import { addDeploy } from './deploy/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
+import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addTypes } from './types/command.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
@@ -31,6 +34,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   // A closed pipe, as with `| head`, is not an error.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignoreClosedPipe)
   try {
+    if (argv[2] === '__complete')
+      return await (await import('./completion/complete.ts')).runComplete(createProgram(), argv.slice(3))
     await createProgram().parseAsync(argv[2] === 'run' || argv[2] === 'dev' ? completeBooleans(argv) : argv)
   } catch (error) {
     process.exitCode = report(error)
@@ -63,6 +68,7 @@ export function createProgram(): Command {
     .version('0.1.0', '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
+    .enablePositionalOptions() // --version after a command is an option of the command
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`coxswain: ${text.replace(/^error: /, '')}`) })
     .showHelpAfterError('(coxswain --help lists the commands)')
@@ -76,6 +82,9 @@ export function createProgram(): Command {
   addConvert(program)
   addKustomize(program)
   addTypes(program)
+  addDeploy(program)
+  addScaffold(program)
+  addCompletion(program)
   return program
 }
 

@@ -10,6 +10,26 @@ export type ProjectErrorCode =
   | 'BadManifests'
   /** A file could not be written; nothing was changed. */
   | 'NotWritten'
+  /** A manifest is not a Kubernetes object, or lacks what is needed. */
+  | 'BadManifest'
+  /** The server rejected an object. */
+  | 'NotApplied'
+  /** The server does not serve the kind of a CustomResourceDefinition in time. */
+  | 'NotEstablished'
+  /** A Deployment, StatefulSet or DaemonSet is not rolled out in time. */
+  | 'NotReady'
+  /** An object is not deleted in time. */
+  | 'NotDeleted'
+  /** A name of a project, group, version or kind cannot be used. */
+  | 'BadName'
+  /** What should be created exists already. */
+  | 'Exists'
+  /** A file lacks the line that marks where text is inserted. */
+  | 'NoMarker'
+  /** PROJECT, package.json or the stored scaffold cannot be read. */
+  | 'BadProject'
+  /** Another tool uses the ConfigMap that records what was applied. */
+  | 'ForeignApplySet'
 
 /** An error of this package. Callers decide by `code`. */
 export class ProjectError extends CodedError<ProjectErrorCode> {
