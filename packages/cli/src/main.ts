@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { addChart } from './chart/command.ts'
 import {
   configOption,
   dataDirOption,
@@ -10,6 +11,7 @@ import {
 } from './command-options.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { addImage } from './image/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
@@ -69,6 +71,8 @@ export function createProgram(): Command {
   addKubeconfig(program)
   addStore(program)
   addConvert(program)
+  addImage(program)
+  addChart(program)
   return program
 }
 

@@ -105,7 +105,13 @@ export function imageManifest(
   layers: readonly Descriptor[],
   annotations: Readonly<Record<string, string>>,
 ): ImageManifest {
-  return { schemaVersion: 2, mediaType: mediaTypes.manifest, config, layers, annotations: sorted(annotations) }
+  return {
+    schemaVersion: 2,
+    mediaType: mediaTypes.manifest,
+    config,
+    layers,
+    annotations: sorted(annotations),
+  }
 }
 
 export function imageIndex(

@@ -38,7 +38,8 @@ export function parseReference(text: string): ImageReference {
   const named = at < 0 ? text : text.slice(0, at)
   const colon = named.lastIndexOf(':')
   const tag = colon > named.lastIndexOf('/') ? named.slice(colon + 1) : undefined
-  if (tag !== undefined && !tagPattern.test(tag)) throw bad('the tag has other characters than letters, digits, _ . -')
+  if (tag !== undefined && !tagPattern.test(tag))
+    throw bad('the tag has other characters than letters, digits, _ . -')
   const path = tag === undefined ? named : named.slice(0, colon)
   const { registry, repository } = splitHost(path)
   if (!hostPattern.test(registry)) throw bad('the host is not valid')

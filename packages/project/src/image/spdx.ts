@@ -77,7 +77,10 @@ function npmPackage(each: SbomPackage): SpdxPackage {
   }
 }
 
-function imagePackage({ name, digest }: { readonly name: string; readonly digest: string }, id: string): SpdxPackage {
+function imagePackage(
+  { name, digest }: { readonly name: string; readonly digest: string },
+  id: string,
+): SpdxPackage {
   return {
     SPDXID: id,
     name,

@@ -23,18 +23,26 @@ export function describeBytes(mediaType: string, bytes: Uint8Array): Descriptor 
 }
 
 /** Passes on exactly the bytes that the descriptor names; throws `BadImage` at the first byte too many, and at the end when they differ. */
-export async function* verifyBytes(source: ByteStream, { digest, size }: Descriptor, from: string): ByteStream {
+export async function* verifyBytes(
+  source: ByteStream,
+  { digest, size }: Descriptor,
+  from: string,
+): ByteStream {
   const hash = createHash('sha256')
   let length = 0
   for await (const chunk of source) {
     length += chunk.length
-    if (length > size) throw new ProjectError('BadImage', `${from}: ${digest} has more than its ${size} bytes`)
+    if (length > size)
+      throw new ProjectError('BadImage', `${from}: ${digest} has more than its ${size} bytes`)
     hash.update(chunk)
     yield chunk
   }
   const found = `sha256:${hash.digest('hex')}`
   if (found !== digest)
-    throw new ProjectError('BadImage', `${from}: the content of ${digest} has the digest ${found} (${length} bytes)`)
+    throw new ProjectError(
+      'BadImage',
+      `${from}: the content of ${digest} has the digest ${found} (${length} bytes)`,
+    )
 }
 
 /** A blob in a file of its own, or in a part of one. */
@@ -44,11 +52,7 @@ export function fileBlob(descriptor: Descriptor, file: string, start = 0): Blob 
     open: () =>
       descriptor.size === 0
         ? verifyBytes(noBytes(), descriptor, file)
-        : verifyBytes(
-            createReadStream(file, { start, end: start + descriptor.size - 1 }),
-            descriptor,
-            file,
-          ),
+        : verifyBytes(createReadStream(file, { start, end: start + descriptor.size - 1 }), descriptor, file),
   }
 }
 

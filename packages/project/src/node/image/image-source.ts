@@ -38,11 +38,17 @@ export const maxDocument: number = 4 * 1024 * 1024
 /** Reads and verifies a document. */
 export async function readDocument(source: ImageSource, descriptor: Descriptor): Promise<Uint8Array> {
   if (descriptor.size > maxDocument)
-    throw new ProjectError('BadImage', `${source.name}: ${descriptor.digest} has ${descriptor.size} bytes, and more than ${maxDocument} are not read`)
+    throw new ProjectError(
+      'BadImage',
+      `${source.name}: ${descriptor.digest} has ${descriptor.size} bytes, and more than ${maxDocument} are not read`,
+    )
   const bytes = await source.read(descriptor)
   const found = digestOf(bytes)
   if (found !== descriptor.digest)
-    throw new ProjectError('BadImage', `${source.name}: the content of ${descriptor.digest} has the digest ${found}`)
+    throw new ProjectError(
+      'BadImage',
+      `${source.name}: the content of ${descriptor.digest} has the digest ${found}`,
+    )
   return bytes
 }
 
@@ -81,13 +87,24 @@ export async function loadBase(source: ImageSource, platform: Platform): Promise
   const bytes = await readDocument(source, root)
   if (!isIndexType(root.mediaType) && !isManifestType(root.mediaType)) throw unknownType(source, root)
   const isIndex = isIndexType(root.mediaType)
-  const manifest = readManifest(isIndex ? await readDocument(source, choose(readIndex(bytes, name), platform, name)) : bytes, name)
+  const manifest = readManifest(
+    isIndex ? await readDocument(source, choose(readIndex(bytes, name), platform, name)) : bytes,
+    name,
+  )
   const config = readConfig(await readDocument(source, manifest.config), name)
   if (!isSamePlatform(platform, config))
-    throw new ProjectError('BadImage', `${name} is for ${formatPlatform(config)}, not for ${formatPlatform(platform)}`)
+    throw new ProjectError(
+      'BadImage',
+      `${name} is for ${formatPlatform(config)}, not for ${formatPlatform(platform)}`,
+    )
   if (config.rootfs.diff_ids.length !== manifest.layers.length)
-    throw new ProjectError('BadImage', `${name}: the configuration has ${config.rootfs.diff_ids.length} layers, the manifest ${manifest.layers.length}`)
-  const layers = manifest.layers.map(layer => source.blob({ ...layer, mediaType: layerType(layer.mediaType) }))
+    throw new ProjectError(
+      'BadImage',
+      `${name}: the configuration has ${config.rootfs.diff_ids.length} layers, the manifest ${manifest.layers.length}`,
+    )
+  const layers = manifest.layers.map(layer =>
+    source.blob({ ...layer, mediaType: layerType(layer.mediaType) }),
+  )
   return { name, digest: root.digest, config, layers }
 }
 
@@ -95,11 +112,17 @@ function choose({ manifests }: ImageIndex, platform: Platform, name: string): De
   const found = manifests.find(each => each.platform !== undefined && isSamePlatform(platform, each.platform))
   if (found !== undefined) return found
   const offered = manifests.flatMap(each => (each.platform ? [formatPlatform(each.platform)] : []))
-  throw new ProjectError('BadImage', `${name} is not there for ${formatPlatform(platform)}, only for ${[...new Set(offered)].join(', ')}`)
+  throw new ProjectError(
+    'BadImage',
+    `${name} is not there for ${formatPlatform(platform)}, only for ${[...new Set(offered)].join(', ')}`,
+  )
 }
 
 const unknownType = ({ name }: ImageSource, { mediaType }: Descriptor) =>
-  new ProjectError('BadImage', `${name}: ${JSON.stringify(mediaType)} is neither an image manifest nor an image index`)
+  new ProjectError(
+    'BadImage',
+    `${name}: ${JSON.stringify(mediaType)} is neither an image manifest nor an image index`,
+  )
 
 function readManifest(bytes: Uint8Array, name: string): ImageManifest {
   const read = parseObject(bytes, name)

@@ -61,7 +61,12 @@ export async function writeLayer({ title, entries, file, time }: WriteLayerOptio
     trailer.writeUInt32LE(length % 2 ** 32, 4)
     yield count(trailer)
   }
-  await pipeline(Readable.from(raw()), createDeflateRaw({ level: 6, memLevel: 8 }), gzipped, createWriteStream(file))
+  await pipeline(
+    Readable.from(raw()),
+    createDeflateRaw({ level: 6, memLevel: 8 }),
+    gzipped,
+    createWriteStream(file),
+  )
   const descriptor = { mediaType: mediaTypes.layer, digest: `sha256:${compressed.digest('hex')}`, size }
   return { title, diffId: `sha256:${tar.digest('hex')}`, blob: fileBlob(descriptor, file) }
 }

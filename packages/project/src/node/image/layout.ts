@@ -19,7 +19,8 @@ export function openLayout(path: string, tag?: string): ImageSource {
   const readFile = (name: string, limit: number) => {
     const found = files.find(name)
     if (found === undefined) throw new ProjectError('BadImage', `${path}: ${name} is missing`)
-    if (found.size > limit) throw new ProjectError('BadImage', `${path}: ${name} has more than ${limit} bytes`)
+    if (found.size > limit)
+      throw new ProjectError('BadImage', `${path}: ${name} has more than ${limit} bytes`)
     return readPart(found.file, found.start, found.size)
   }
   const blobPath = ({ digest }: Descriptor) => `blobs/${digest.replace(':', '/')}`
@@ -29,7 +30,8 @@ export function openLayout(path: string, tag?: string): ImageSource {
     read: async descriptor => readFile(blobPath(descriptor), maxDocument),
     blob(descriptor) {
       const found = files.find(blobPath(descriptor))
-      if (found === undefined) throw new ProjectError('BadImage', `${path}: ${blobPath(descriptor)} is missing`)
+      if (found === undefined)
+        throw new ProjectError('BadImage', `${path}: ${blobPath(descriptor)} is missing`)
       return fileBlob(descriptor, found.file, found.start)
     },
   }
@@ -69,7 +71,8 @@ function indexArchive(file: string): Map<string, { file: string; start: number; 
   const end = statSync(file).size
   for (let at = 0; at + tarBlock <= end; ) {
     const header = readPart(file, at, tarBlock)
-    const text = (from: number, length: number) => header.toString('latin1', from, from + length).split('\0', 1)[0]!
+    const text = (from: number, length: number) =>
+      header.toString('latin1', from, from + length).split('\0', 1)[0]!
     const name = text(0, 100)
     if (name === '') break
     const size = Number.parseInt(text(124, 12).trim(), 8)

@@ -34,13 +34,23 @@ export function planImage(folder: string, operators: readonly string[]): ImagePl
       'BadProject',
       `${join(project.folder, 'package.json')}: coxswain is not one of its dependencies, and the image runs it: npm install coxswain`,
     )
-  const top = commonFolder([project.folder, ...packages.map(each => each.folder), ...[...links.keys()].map(dirname)])
+  const top = commonFolder([
+    project.folder,
+    ...packages.map(each => each.folder),
+    ...[...links.keys()].map(dirname),
+  ])
   if (dirname(top) === top)
     throw new ProjectError(
       'BadProject',
       `${project.folder} depends on linked packages that share no folder with it: ${outermost(project, packages)}`,
     )
-  const pathOf = (path: string) => [imageRoot, ...relative(top, path).split(sep).filter(part => part !== '')].join('/')
+  const pathOf = (path: string) =>
+    [
+      imageRoot,
+      ...relative(top, path)
+        .split(sep)
+        .filter(part => part !== ''),
+    ].join('/')
   const warnings: string[] = []
   const folders = new Set([project.folder, ...packages.map(each => each.folder)])
   const walk = (kind: 'code' | 'package') => (each: ProductionPackage) => [

@@ -70,7 +70,10 @@ function readPackage(folder: string, { found, links }: Visit): string[] {
   const dependsOn: string[] = []
   for (const [name, isRequired] of needed) {
     if (!namePattern.test(name) || name === '.' || name === '..')
-      throw new ProjectError('BadProject', `${join(folder, 'package.json')}: ${JSON.stringify(name)} is not the name of a package`)
+      throw new ProjectError(
+        'BadProject',
+        `${join(folder, 'package.json')}: ${JSON.stringify(name)} is not the name of a package`,
+      )
     const real = resolvePackage(name, folder, links)
     if (real === undefined && isRequired)
       throw new ProjectError('BadProject', `${name}, a dependency of ${folder}, is not installed: run npm ci`)
@@ -108,13 +111,19 @@ function dependenciesOf(manifest: JsonObject): Map<string, boolean> {
 /** Looks in node_modules of the folder and those above it. Records the symbolic links on the way to it. */
 function resolvePackage(name: string, from: string, links: Map<string, string>): string | undefined {
   for (let at = from; ; at = dirname(at)) {
-    const real = at.endsWith(`${sep}node_modules`) ? undefined : followLinks(at, ['node_modules', ...name.split('/')], links)
+    const real = at.endsWith(`${sep}node_modules`)
+      ? undefined
+      : followLinks(at, ['node_modules', ...name.split('/')], links)
     if (real !== undefined) return real
     if (dirname(at) === at) return undefined
   }
 }
 
-function followLinks(folder: string, parts: readonly string[], links: Map<string, string>): string | undefined {
+function followLinks(
+  folder: string,
+  parts: readonly string[],
+  links: Map<string, string>,
+): string | undefined {
   let at = folder
   const passed: [string, string][] = []
   for (const part of parts) {

@@ -1,8 +1,17 @@
-import { closeSync, type Dirent, lstatSync, openSync, readdirSync, readFileSync, readSync, realpathSync } from 'node:fs'
+import {
+  closeSync,
+  type Dirent,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { ProjectError } from '../../errors.ts'
 import { type IgnoreRules, type IgnoreSyntax, parseIgnore } from '../../image/ignore.ts'
-import { describeSecret, isNeverIncluded, secretPrefix } from '../../image/secrets.ts'
+import { describeSecret, isNeverIncluded, mayBeSecret, secretPrefix } from '../../image/secrets.ts'
 import type { LayerEntry } from './layer.ts'
 
 export interface WalkOptions {
@@ -27,13 +36,17 @@ const maxEntries = 1_000_000
 /** The files, folders and symbolic links of a folder that belong into an image, without `node_modules`. */
 export function walkFolder(options: WalkOptions): LayerEntry[] {
   const { folder, kind } = options
-  const hasDockerIgnore = kind === 'code' && lstatSync(join(folder, '.dockerignore'), { throwIfNoEntry: false })?.isFile()
+  const hasDockerIgnore =
+    kind === 'code' && lstatSync(join(folder, '.dockerignore'), { throwIfNoEntry: false })?.isFile()
   const syntax = kind === 'package' ? undefined : hasDockerIgnore ? 'docker' : 'git'
   const levels = syntax === 'git' ? parentLevels(folder) : []
   const entries: LayerEntry[] = []
   visit(folder, { options, syntax, levels, isIgnored: false, entries })
   if (entries.length > maxEntries)
-    throw new ProjectError('BadProject', `${folder} has more than ${maxEntries} files: leave some out with a .dockerignore`)
+    throw new ProjectError(
+      'BadProject',
+      `${folder} has more than ${maxEntries} files: leave some out with a .dockerignore`,
+    )
   return entries
 }
 
@@ -73,11 +86,23 @@ function addFile(child: Dirent, path: string, { options, entries }: Visit): void
     entries.push({ path: pathIn(options, path), type: 'link', target: linkTarget(path, options) })
     return
   }
-  if (!child.isFile()) return warn(`${path} is left out: it is not a file, folder or symbolic link`)
-  const secret = kind === 'code' ? describeSecret(readBeginning(path)) : undefined
-  if (secret !== undefined) return warn(`${path} is left out: it has ${secret}`)
+  if (!child.isFile()) {
+    warn(`${path} is left out: it is not a file, folder or symbolic link`)
+    return
+  }
+  const secret = kind === 'code' && mayBeSecret(child.name) ? describeSecret(readBeginning(path)) : undefined
+  if (secret !== undefined) {
+    warn(`${path} is left out: it has ${secret}`)
+    return
+  }
   const { size, mode } = lstatSync(path)
-  entries.push({ path: pathIn(options, path), type: 'file', size, executable: (mode & 0o100) !== 0, source: path })
+  entries.push({
+    path: pathIn(options, path),
+    type: 'file',
+    size,
+    executable: (mode & 0o100) !== 0,
+    source: path,
+  })
 }
 
 function pathIn({ pathOf, folder }: WalkOptions, path: string): string {
@@ -92,12 +117,21 @@ function linkTarget(path: string, options: WalkOptions): string {
   try {
     real = realpathSync(path)
   } catch (cause) {
-    throw new ProjectError('BadProject', `${path} is a symbolic link to a file that does not exist: remove it, or name it in .dockerignore`, { cause })
+    throw new ProjectError(
+      'BadProject',
+      `${path} is a symbolic link to a file that does not exist: remove it, or name it in .dockerignore`,
+      { cause },
+    )
   }
   const isInside = real === options.folder || real.startsWith(`${options.folder}${sep}`)
   if (!isInside)
-    throw new ProjectError('BadProject', `${path} is a symbolic link that leads out of ${options.folder}: name it in .dockerignore, or replace it with a copy`)
-  return relative(realpathSync(dirname(path)), real).split(sep).join('/')
+    throw new ProjectError(
+      'BadProject',
+      `${path} is a symbolic link that leads out of ${options.folder}: name it in .dockerignore, or replace it with a copy`,
+    )
+  return relative(realpathSync(dirname(path)), real)
+    .split(sep)
+    .join('/')
 }
 
 function decide(levels: readonly Level[], path: string, kind: 'file' | 'folder'): boolean | undefined {

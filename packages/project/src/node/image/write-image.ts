@@ -1,4 +1,13 @@
-import { createWriteStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -45,13 +54,20 @@ function checkTarget(target: string, kind: 'archive' | 'folder'): void {
     if (!statSync(target).isFile()) throw new ProjectError('NotWritten', `${target} is not a file`)
     return
   }
-  if (!statSync(target).isDirectory()) throw new ProjectError('NotWritten', `${target} is not a folder; an archive has a name that ends in .tar`)
+  if (!statSync(target).isDirectory())
+    throw new ProjectError('NotWritten', `${target} is not a folder; an archive has a name that ends in .tar`)
   if (readdirSync(target).length > 0 && !existsSync(join(target, 'oci-layout')))
-    throw new ProjectError('NotWritten', `${target} is not empty, and not an OCI image layout: choose another folder`)
+    throw new ProjectError(
+      'NotWritten',
+      `${target} is not empty, and not an OCI image layout: choose another folder`,
+    )
 }
 
 function replace(staged: string, target: string): void {
-  if (!existsSync(target) || statSync(target).isFile()) return renameSync(staged, target)
+  if (!existsSync(target) || statSync(target).isFile()) {
+    renameSync(staged, target)
+    return
+  }
   const old = `${target}.${process.pid}.old~`
   renameSync(target, old)
   try {
@@ -65,7 +81,8 @@ function replace(staged: string, target: string): void {
 
 async function writeFolder(image: Image, folder: string, tags: readonly ImageReference[]): Promise<void> {
   mkdirSync(join(folder, 'blobs/sha256'), { recursive: true })
-  for (const blob of blobsOf(image)) await pipeline(Readable.from(blob.open()), createWriteStream(join(folder, blobPath(blob))))
+  for (const blob of blobsOf(image))
+    await pipeline(Readable.from(blob.open()), createWriteStream(join(folder, blobPath(blob))))
   for (const [name, content] of headFiles(image, tags)) writeFileSync(join(folder, name), content)
 }
 
@@ -93,7 +110,11 @@ const blobPath = ({ descriptor }: Blob) => `blobs/${descriptor.digest.replace(':
 /** Every blob once, documents included. */
 function blobsOf({ root, bytes, manifests }: Image): Blob[] {
   const all = [
-    ...manifests.flatMap(({ descriptor, bytes: content, config, layers }) => [...layers, config, memoryBlob(descriptor, content)]),
+    ...manifests.flatMap(({ descriptor, bytes: content, config, layers }) => [
+      ...layers,
+      config,
+      memoryBlob(descriptor, content),
+    ]),
     memoryBlob(root, bytes),
   ]
   return [...new Map(all.map(blob => [blob.descriptor.digest, blob])).values()]
