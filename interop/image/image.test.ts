@@ -211,24 +211,32 @@ describe('an image', { concurrency: 1 }, () => {
     await using server = await startServer('--controllers', 'none')
     copyFileSync(server.kubeconfig, join(files, 'kubeconfig'))
     chmodSync(join(files, 'kubeconfig'), 0o644)
-    const [entry = '', ...rest] = config.Entrypoint as string[]
-    const args = [...rest, 'run', 'operator.ts', '--install', '--kubeconfig', '/kubeconfig']
-    const command = `cd ${config.WorkingDir} && exec ${[entry, ...args].join(' ')}`
-    const [user = ''] = [config.User as string]
-    const script = `process.chdir(${JSON.stringify(config.WorkingDir)});process.execve('/usr/local/bin/node', ${JSON.stringify([entry, ...args])}, { PATH: '/usr/local/bin', NODE_ENV: 'production' })`
-    const child = spawn('chroot', [`--userspec=${user}`, files, '/usr/local/bin/node', '-e', script])
-    let output = ''
+    const args = [
+      ...(config.Entrypoint as string[]),
+      'run',
+      'operator.ts',
+      '--install',
+      '--kubeconfig',
+      '/kubeconfig',
+    ]
+    // What a runtime does: the working directory, the environment, then the entry point.
+    const start = `process.chdir(${JSON.stringify(config.WorkingDir)}); process.execve('/usr/local/bin/node', ${JSON.stringify(args)}, { NODE_ENV: 'production' })`
+    const child = spawn('chroot', [`--userspec=${config.User}`, files, '/usr/local/bin/node', '-e', start])
     const installed = new Promise<void>((resolve, reject) => {
+      let output = ''
       const hear = (chunk: Buffer) => {
         output += chunk
-        if (/customresourcedefinition \S+ created[\s\S]*(running|started|ready|reconcil)/i.test(output))
-          resolve()
+        if (/running cnat against .*\n[^]*customresourcedefinition \S+ created/.test(output)) resolve()
       }
       child.stdout.on('data', hear)
       child.stderr.on('data', hear)
-      child.on('exit', code => reject(new Error(`${command} ended with ${code}: ${output}`)))
+      child.on('exit', code => reject(new Error(`it ended with ${code}: ${output}`)))
     })
-    await installed.finally(() => child.kill())
+    const late = setTimeout(() => child.kill(), 60_000)
+    await installed.finally(() => {
+      clearTimeout(late)
+      child.kill()
+    })
   })
 })
 
