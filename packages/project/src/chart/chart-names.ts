@@ -1,4 +1,5 @@
-import { childObject, type JsonObject } from '@coxswain/apimachinery/json'
+import type { JsonObject } from '@coxswain/apimachinery/json'
+import { memberOf } from './member.ts'
 import { mapStrings, type TemplateText } from './template-text.ts'
 
 /** What the objects are called, and what in them a release renames. */
@@ -15,20 +16,24 @@ export interface ChartNames {
   readonly longestSuffix: number
 }
 
-export const nameOf = (object: JsonObject): string => String(childObject(object, 'metadata')?.name ?? '')
+export const nameOf = (object: JsonObject): string => String(memberOf(object, 'metadata').name ?? '')
 
 export function findNames(project: string, objects: readonly JsonObject[]): ChartNames {
   const prefix = `${project}-`
-  const isDefinition = (object: JsonObject) => object.kind === 'CustomResourceDefinition' || object.kind === 'Namespace'
-  const names = objects.filter(object => !isDefinition(object)).map(nameOf).filter(name => name.startsWith(prefix))
+  const isDefinition = (object: JsonObject) =>
+    object.kind === 'CustomResourceDefinition' || object.kind === 'Namespace'
+  const names = objects
+    .filter(object => !isDefinition(object))
+    .map(nameOf)
+    .filter(name => name.startsWith(prefix))
   const namespaces = objects.map(object =>
-    object.kind === 'Namespace' ? nameOf(object) : childObject(object, 'metadata')?.namespace,
+    object.kind === 'Namespace' ? nameOf(object) : memberOf(object, 'metadata').namespace,
   )
   return {
     project,
     prefix,
     names: [...new Set(names)].sort((a, b) => b.length - a.length),
-    namespace: namespaces.find(each => typeof each === 'string' && each !== ''),
+    namespace: namespaces.find((each): each is string => typeof each === 'string' && each !== ''),
     serviceAccount: objects.filter(object => object.kind === 'ServiceAccount').map(nameOf)[0],
     longestSuffix: Math.max(0, ...names.map(name => name.length - prefix.length)) + 1,
   }
@@ -45,7 +50,7 @@ export function renameObject(object: JsonObject, names: ChartNames, template: Te
       .replace(prefixArgument, () => `=${template.expression(`include "${names.project}.fullname" .`)}-`)
       .replaceAll(pattern, word => template.expression(expressionOf(word, names)))
   if (object.kind !== 'CustomResourceDefinition') return mapStrings(object, rename) as JsonObject
-  const { conversion, ...spec } = childObject(object, 'spec') ?? {}
+  const { conversion, ...spec } = memberOf(object, 'spec')
   const converted = conversion === undefined ? {} : { conversion: mapStrings(conversion, rename) }
   return { ...object, spec: { ...spec, ...converted } } as JsonObject
 }

@@ -1,4 +1,5 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { memberOf } from './member.ts'
 import type { TemplateText } from './template-text.ts'
 
 const nameLabel = 'app.kubernetes.io/name'
@@ -10,9 +11,9 @@ const instanceLabel = 'app.kubernetes.io/instance'
  */
 export function labelObject(object: JsonObject, project: string, template: TemplateText): JsonObject {
   const instance = template.expression('.Release.Name')
-  const own = childObject(object, 'metadata') ?? {}
+  const own = memberOf(object, 'metadata')
   const labels = {
-    ...childObject(own, 'labels'),
+    ...memberOf(own, 'labels'),
     'helm.sh/chart': template.expression(`include "${project}.chart" .`),
     [nameLabel]: template.expression(`include "${project}.name" .`),
     [instanceLabel]: instance,
@@ -27,6 +28,8 @@ export function labelObject(object: JsonObject, project: string, template: Templ
 function addInstance(value: unknown, project: string, instance: string): unknown {
   if (Array.isArray(value)) return value.map(each => addInstance(each, project, instance))
   if (!isObject(value)) return value
-  const mapped = Object.fromEntries(Object.entries(value).map(([key, each]) => [key, addInstance(each, project, instance)]))
+  const mapped = Object.fromEntries(
+    Object.entries(value).map(([key, each]) => [key, addInstance(each, project, instance)]),
+  )
   return mapped[nameLabel] === project ? { ...mapped, [instanceLabel]: instance } : mapped
 }

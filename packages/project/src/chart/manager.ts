@@ -1,5 +1,6 @@
-import { childObject, isObject, type JsonObject } from '@coxswain/apimachinery/json'
-import { optionalValue, type TemplateText } from './template-text.ts'
+import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
+import { memberOf } from './member.ts'
+import { escapeBraces, optionalValue, type TemplateText } from './template-text.ts'
 
 /** What values.yaml says about the manager, as its Deployment has it. */
 export interface ManagerValues {
@@ -27,8 +28,8 @@ interface ManagerParts {
 }
 
 function partsOf(deployment: JsonObject): ManagerParts {
-  const template = childObject(childObject(deployment, 'spec') ?? {}, 'template') ?? {}
-  const pod = childObject(template, 'spec') ?? {}
+  const template = memberOf(memberOf(deployment, 'spec'), 'template')
+  const pod = memberOf(template, 'spec')
   const containers = (Array.isArray(pod.containers) ? pod.containers : []).filter(isObject)
   const container = containers.find(each => each.name === 'manager') ?? containers[0] ?? {}
   return { pod, container }
@@ -42,13 +43,15 @@ export function readManager(deployment: JsonObject): ManagerValues {
   const list = (value: unknown) => (Array.isArray(value) ? value : [])
   const map = (value: unknown) => (isObject(value) ? value : {})
   return {
-    replicas: Number(childObject(deployment, 'spec')?.replicas ?? 1),
+    replicas: Number(memberOf(deployment, 'spec').replicas ?? 1),
     image: {
       repository: hasTag ? image.slice(0, colon) : image,
       tag: hasTag ? image.slice(colon + 1) : '',
       pullPolicy: String(container.imagePullPolicy ?? 'IfNotPresent'),
     },
-    args: list(container.args).map(String).filter(arg => !/^--(?:metrics-bind-address|webhook-)/.test(arg)),
+    args: list(container.args)
+      .map(String)
+      .filter(arg => !/^--(?:metrics-bind-address|webhook-)/.test(arg)),
     env: list(container.env),
     resources: map(container.resources),
     podSecurityContext: map(pod.securityContext),
@@ -68,14 +71,15 @@ function portOf({ ports }: JsonObject, name: string): number | undefined {
 }
 
 /** The Deployment with what values.yaml decides. Fields that it does not know stay as they are. */
-export function templateManager(deployment: JsonObject, template: TemplateText): JsonObject {
+export function templateManager(deployment: JsonObject, project: string, template: TemplateText): JsonObject {
   const { pod, container } = partsOf(deployment)
-  const value = (key: string, path = key) => ({ [key]: template.block(optionalValue(key, `.Values.manager.${path}`)) })
-  const image =
-    'printf "%s%s" .Values.manager.image.repository (eq (default .Chart.AppVersion .Values.manager.image.tag) "" | ternary "" (printf ":%s" (default .Chart.AppVersion .Values.manager.image.tag))) | quote'
+  const value = (key: string, path = key) => ({
+    [key]: template.block(optionalValue(key, `.Values.manager.${path}`)),
+  })
   const managed = {
+    name: container.name, // first, because blocks cannot begin an item of a list
     ...container,
-    image: template.expression(image),
+    image: template.expression(`include "${project}.image" . | quote`),
     imagePullPolicy: template.expression('.Values.manager.image.pullPolicy'),
     args: template.block(argumentLines(container)),
     ...value('env'),
@@ -84,7 +88,9 @@ export function templateManager(deployment: JsonObject, template: TemplateText):
     ports: template.block(portLines(container)),
     volumeMounts: template.block(mountLines(container)),
   }
-  const containers = (Array.isArray(pod.containers) ? pod.containers : []).map(each => (each === container ? managed : each))
+  const containers = (Array.isArray(pod.containers) ? pod.containers : []).map(each =>
+    each === container ? managed : each,
+  )
   const podSpec = {
     ...pod,
     containers,
@@ -95,8 +101,8 @@ export function templateManager(deployment: JsonObject, template: TemplateText):
     ...value('tolerations'),
     volumes: template.block(volumeLines(pod)),
   }
-  const spec = childObject(deployment, 'spec') ?? {}
-  const podTemplate = childObject(spec, 'template') ?? {}
+  const spec = memberOf(deployment, 'spec')
+  const podTemplate = memberOf(spec, 'template')
   return {
     ...deployment,
     spec: {
@@ -120,14 +126,16 @@ function argumentLines({ args }: JsonObject) {
     `${indent}- --namespaces={{ .Release.Namespace }}`,
     `${indent}{{- end }}`,
     ...(hasMetrics
-      ? [`${indent}- --metrics-bind-address={{ if .Values.metrics.enable }}:{{ .Values.metrics.port }}{{ else }}0{{ end }}`]
+      ? [
+          `${indent}- --metrics-bind-address={{ if .Values.metrics.enable }}:{{ .Values.metrics.port }}{{ else }}0{{ end }}`,
+        ]
       : []),
     ...(webhook.length === 0
       ? []
       : [
           `${indent}{{- if .Values.webhook.enable }}`,
           `${indent}- --webhook-port={{ .Values.webhook.port }}`,
-          ...webhook.map(arg => `${indent}- ${arg}`),
+          ...webhook.map(arg => `${indent}- ${escapeBraces(arg)}`),
           `${indent}{{- if .Values.certManager.enable }}`,
           `${indent}- --webhook-cert-path=${certificatePath}`,
           `${indent}{{- end }}`,
@@ -144,24 +152,49 @@ function portLines({ ports }: JsonObject) {
     ...given.flatMap(port => {
       const value = conditions[String(port.name)]
       const number = value === undefined ? String(port.containerPort) : `{{ .Values.${value}.port }}`
-      const lines = [`${indent}- containerPort: ${number}`, `${indent}  name: ${port.name}`, `${indent}  protocol: ${port.protocol ?? 'TCP'}`]
-      return value === undefined ? lines : [`${indent}{{- if .Values.${value}.enable }}`, ...lines, `${indent}{{- end }}`]
+      const lines = [
+        `${indent}- containerPort: ${number}`,
+        `${indent}  name: ${port.name}`,
+        `${indent}  protocol: ${port.protocol ?? 'TCP'}`,
+      ]
+      return value === undefined
+        ? lines
+        : [`${indent}{{- if .Values.${value}.enable }}`, ...lines, `${indent}{{- end }}`]
     }),
   ]
 }
 
-const mountLines = ({ volumeMounts }: JsonObject) => (indent: string) =>
-  listWithCertificate('volumeMounts', volumeMounts, indent, [`${indent}- mountPath: ${certificatePath}`, `${indent}  name: webhook-certs`, `${indent}  readOnly: true`])
+const mountLines =
+  ({ volumeMounts }: JsonObject) =>
+  (indent: string) =>
+    listWithCertificate('volumeMounts', volumeMounts, indent, [
+      `${indent}- mountPath: ${certificatePath}`,
+      `${indent}  name: webhook-certs`,
+      `${indent}  readOnly: true`,
+    ])
 
-const volumeLines = ({ volumes }: JsonObject) => (indent: string) =>
-  listWithCertificate('volumes', volumes, indent, [`${indent}- name: webhook-certs`, `${indent}  secret:`, `${indent}    secretName: webhook-server-cert`])
+const volumeLines =
+  ({ volumes }: JsonObject) =>
+  (indent: string) =>
+    listWithCertificate('volumes', volumes, indent, [
+      `${indent}- name: webhook-certs`,
+      `${indent}  secret:`,
+      `${indent}    secretName: webhook-server-cert`,
+    ])
 
 /** The list of the Deployment, and the certificate of cert-manager unless the list has it already. */
-function listWithCertificate(key: string, value: unknown, indent: string, lines: readonly string[]): string[] {
+function listWithCertificate(
+  key: string,
+  value: unknown,
+  indent: string,
+  lines: readonly string[],
+): string[] {
   const given = Array.isArray(value) ? value : []
-  const text = given.map(each => `${indent}- ${JSON.stringify(each)}`)
-  if (given.some(each => isObject(each) && each.name === 'webhook-certs')) return [`${indent}${key}:`, ...text]
+  const text = given.map(each => `${indent}- ${escapeBraces(JSON.stringify(each))}`)
+  if (given.some(each => isObject(each) && each.name === 'webhook-certs'))
+    return [`${indent}${key}:`, ...text]
   const condition = 'and .Values.webhook.enable .Values.certManager.enable'
-  if (given.length > 0) return [`${indent}${key}:`, ...text, `${indent}{{- if ${condition} }}`, ...lines, `${indent}{{- end }}`]
+  if (given.length > 0)
+    return [`${indent}${key}:`, ...text, `${indent}{{- if ${condition} }}`, ...lines, `${indent}{{- end }}`]
   return [`${indent}{{- if ${condition} }}`, `${indent}${key}:`, ...lines, `${indent}{{- end }}`]
 }

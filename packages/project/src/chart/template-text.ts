@@ -23,13 +23,17 @@ export class TemplateText {
   }
 
   write(object: JsonObject): string {
-    return writeYaml(object)
-      .replaceAll(/\{\{|\}\}/g, braces => `{{ "${braces}" }}`)
-      .replaceAll(/^( *(?:- )?)\S[^\n]*: XBLK(\d+)X$/gm, (_, indent: string, at: string) =>
-        this.#blocks[Number(at)]!(indent.replace('-', ' ')).join('\n'),
+    return escapeBraces(writeYaml(object))
+      .replaceAll(/^( *)[\w-]+: XBLK(\d+)X$/gm, (_, indent: string, at: string) =>
+        this.#blocks[Number(at)]!(indent).join('\n'),
       )
       .replaceAll(/XTPL(\d+)X/g, (_, at: string) => `{{ ${this.#expressions[Number(at)]} }}`)
   }
+}
+
+/** Text that a template prints as it is. */
+export function escapeBraces(text: string): string {
+  return text.replaceAll(/\{\{|\}\}/g, braces => `{{ "${braces}" }}`)
 }
 
 /** `key:` with the YAML of a value, left out when the value is empty. */

@@ -11,4 +11,5 @@ export { type ConnectionOptions, RegistryConnection } from './registry/connectio
 export { findCredentials, type RegistryCredentials } from './registry/docker-credentials.ts'
 export { attachDocument, type PushOptions, pushImage } from './registry/push-image.ts'
 export { type BlobOutcome, Repository } from './registry/registry.ts'
+export { type ChartChange, type ChartPlan, planChart } from './write-chart.ts'
 export { type WriteFilesOptions, writeFiles } from './write-files.ts'
