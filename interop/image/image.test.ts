@@ -226,7 +226,7 @@ describe('an image', { concurrency: 1 }, () => {
       let output = ''
       const hear = (chunk: Buffer) => {
         output += chunk
-        if (/running cnat against .*\n[^]*customresourcedefinition \S+ created/.test(output)) resolve()
+        if (/running cnat against .*\n[\s\S]*customresourcedefinition \S+ created/.test(output)) resolve()
       }
       child.stdout.on('data', hear)
       child.stderr.on('data', hear)

@@ -60,7 +60,7 @@ export function generateChart({ name, version, description, objects }: ChartInpu
     ['values.yaml', valuesFile(readManager(manager), parts)],
     ['.helmignore', helmIgnoreFile],
     ['templates/_helpers.tpl', helpersFile(names)],
-    ['templates/NOTES.txt', notesFile(names)],
+    ['templates/NOTES.txt', notesFile()],
     ...(has('NetworkPolicy')
       ? []
       : [['templates/network-policy/allow-traffic.yaml', networkPolicyFile(names)] as const]),

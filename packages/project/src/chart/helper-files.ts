@@ -53,7 +53,7 @@ export function helpersFile({ project, prefix, longestSuffix, serviceAccount }: 
 `
 }
 
-export function notesFile({ project }: ChartNames): string {
+export function notesFile(): string {
   return `{{ .Chart.Name }} {{ .Chart.AppVersion }} is installed as {{ .Release.Name }} in {{ .Release.Namespace }}.
 
   kubectl -n {{ .Release.Namespace }} get deployments,pods -l app.kubernetes.io/instance={{ .Release.Name }}

@@ -76,7 +76,7 @@ function keepDefinition(object: JsonObject, template: TemplateText): JsonObject 
   const given = Object.entries(memberOf(metadata, 'annotations'))
   const annotations = template.block(indent => [
     ...(given.length > 0 ? [`${indent}annotations:`] : []),
-    ...given.map(([key, value]) => `${indent}  ${key}: ${JSON.stringify(value)}`),
+    ...given.map(([key, value]) => `${indent}  ${escapeBraces(`${key}: ${JSON.stringify(value)}`)}`),
     `${indent}{{- if .Values.crd.keep }}`,
     ...(given.length > 0 ? [] : [`${indent}annotations:`]),
     `${indent}  ${keepAnnotation}: keep`,
