@@ -85,6 +85,13 @@ export const suites: readonly Suite[] = [
     timeout: 300,
   },
   {
+    name: 'image',
+    title:
+      'images of ours in a real registry, for skopeo and podman, and their files as a container has them',
+    components: ['docker-registry', 'skopeo', 'podman'],
+    timeout: 300,
+  },
+  {
     name: 'real',
     title: 'our client, informers, controllers and operators against a real kube-apiserver',
     components: ['kubectl-1.36'],

@@ -70,6 +70,15 @@ const installers = {
       name: 'etcd-3.6',
       log,
     }),
+  'docker-registry': () =>
+    unpackDebianProgram({
+      cache: cacheFolder,
+      package: 'docker-registry',
+      path: 'usr/bin/docker-registry',
+      name: 'docker-registry',
+    }),
+  skopeo: () => installDebianProgram('skopeo', 'skopeo'),
+  podman: () => installDebianProgram('podman', 'podman'),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 

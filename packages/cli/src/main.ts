@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { addChart } from './chart/command.ts'
 import {
   configOption,
   dataDirOption,
@@ -15,6 +16,7 @@ import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
+import { addImage } from './image/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
@@ -85,6 +87,8 @@ export function createProgram(): Command {
   addDeploy(program)
   addScaffold(program)
   addCompletion(program)
+  addImage(program)
+  addChart(program)
   return program
 }
 

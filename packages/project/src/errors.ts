@@ -26,10 +26,18 @@ export type ProjectErrorCode =
   | 'Exists'
   /** A file lacks the line that marks where text is inserted. */
   | 'NoMarker'
-  /** PROJECT, package.json or the stored scaffold cannot be read. */
+  /** PROJECT, package.json or the stored scaffold cannot be read, a dependency is not installed, or a symbolic link leads out of the folder. */
   | 'BadProject'
   /** Another tool uses the ConfigMap that records what was applied. */
   | 'ForeignApplySet'
+  /** The name of an image, a base image or a platform is not valid. */
+  | 'BadReference'
+  /** An image is damaged, is in an unknown format, or does not exist for a platform. */
+  | 'BadImage'
+  /** A registry did not accept the credentials, or requires some. */
+  | 'RegistryDenied'
+  /** A registry could not be reached, or its answer is not what the distribution specification says. */
+  | 'RegistryFailed'
 
 /** An error of this package. Callers decide by `code`. */
 export class ProjectError extends CodedError<ProjectErrorCode> {
