@@ -73,7 +73,7 @@ export async function joinNode({ host, index, join: settings, logs }: NodeOption
   await eventually(`kubeadm join on ${host.name} configures the kubelet`, () => inside(flagFile)).catch(error => {
     throw new Error(`${error.message}\n${lastLines(joining.log)}`, { cause: error })
   })
-  const flags = /"(.*)"/.exec(await inside(flagFile))?.[1]?.split(' ') ?? []
+  const flags = /"(.*)"/.exec(await inside(flagFile))?.[1]?.split(' ').filter(flag => flag !== '') ?? []
   const startKubelet = () =>
     startProgram(host, {
       name: 'kubelet',
