@@ -34,7 +34,10 @@ export async function buildGoProgram(options: GoProgramOptions): Promise<string>
   log(`building ${name} (${module} ${version})`)
   const program = path === undefined ? module : `${module}/${path}`
   const flags = ['-mod=mod', '-trimpath', '-tags', tags.join(','), '-ldflags', '-s -w']
-  await runOrFail('go', ['build', ...flags, '-o', `${target}.partial`, program], { cwd: folder, env: goEnvironment() })
+  await runOrFail('go', ['build', ...flags, '-o', `${target}.partial`, program], {
+    cwd: folder,
+    env: goEnvironment(),
+  })
   await rename(`${target}.partial`, target)
   return target
 }

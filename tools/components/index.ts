@@ -50,7 +50,6 @@ const installers = {
   'ginkgo-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'ginkgo', log }),
   containerd: (log: Log) => buildContainerd('containerd', log),
   'containerd-shim-runc-v2': (log: Log) => buildContainerd('containerd-shim-runc-v2', log),
-  ctr: (log: Log) => buildContainerd('ctr', log),
   coredns: (log: Log) =>
     buildGoProgram({
       cache: cacheFolder,

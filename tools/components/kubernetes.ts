@@ -80,7 +80,9 @@ export async function kubernetesSource(version: string = kubernetesVersion): Pro
   return (await downloadKubernetes(version)).Dir
 }
 
-async function downloadKubernetes(version: string): Promise<{ readonly GoMod: string; readonly Dir: string }> {
+async function downloadKubernetes(
+  version: string,
+): Promise<{ readonly GoMod: string; readonly Dir: string }> {
   const module = `k8s.io/kubernetes@v${version}`
   return JSON.parse(
     await runOrFail('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), env: goEnvironment() }),
@@ -88,9 +90,7 @@ async function downloadKubernetes(version: string): Promise<{ readonly GoMod: st
 }
 
 function packageOf(program: KubernetesProgram): string {
-  return program in packages
-    ? packages[program as keyof typeof packages]
-    : `k8s.io/kubernetes/cmd/${program}`
+  return program in packages ? packages[program as keyof typeof packages] : `k8s.io/kubernetes/cmd/${program}`
 }
 
 /** Our go.mod: the upstream one's Go version and requirements, with each staging folder replaced by its published module. */

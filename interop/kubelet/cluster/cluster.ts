@@ -44,7 +44,8 @@ export async function startKubeletCluster(options: KubeletClusterOptions = {}): 
     startHost({ name, folder: join(folder, name), janitor, ...(programs && { programs }) })
   const front = await host('control-plane')
   const hosts: Host[] = []
-  for (let index = 0; index < count; index++) hosts.push(await host(`node-${index + 1}`, componentPath('node-tree')))
+  for (let index = 0; index < count; index++)
+    hosts.push(await host(`node-${index + 1}`, componentPath('node-tree')))
   await connectHosts(front, hosts)
 
   note('images')

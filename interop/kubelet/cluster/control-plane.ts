@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { componentPath } from '../../../tools/components/index.ts'
-import { execute, type Outcome, root } from '../../support/coxswain.ts'
 import { type Expectations, expecting } from '../../kubectl/session.ts'
+import { execute, type Outcome, root } from '../../support/coxswain.ts'
 import type { Host } from '../hosts/host.ts'
 import { type Program, startProgram } from '../hosts/program.ts'
 import { controlPlaneAddress, podRange } from './network.ts'
@@ -17,6 +17,9 @@ export interface ControlPlane extends Expectations {
   /** The administrator's, for the address that nodes use. */
   readonly kubeconfig: string
   readonly program: Program
+  readonly kubectlPath: string
+  /** Runs a program with the kubeconfig, to its end. */
+  inside(command: string, args: readonly string[], input?: string): Promise<Outcome>
   kubectl(...args: string[]): Promise<Outcome>
   /** `kubectl apply` of objects. */
   apply(...objects: object[]): Promise<void>
@@ -52,6 +55,8 @@ export async function startControlPlane(host: Host, logs: string): Promise<Contr
     dataDir,
     kubeconfig,
     program,
+    kubectlPath,
+    inside,
     kubectl,
     ...expecting('kubectl', kubectl),
     async apply(...items) {

@@ -42,7 +42,9 @@ export async function prepareJoin(controlPlane: ControlPlane): Promise<JoinSetti
       'auth-extra-groups': 'system:bootstrappers:kubeadm:default-node-token',
     },
   })
-  const read = await controlPlane.ok('get configmap kubelet-config -n kube-system -o jsonpath={.data.kubelet}')
+  const read = await controlPlane.ok(
+    'get configmap kubelet-config -n kube-system -o jsonpath={.data.kubelet}',
+  )
   const kubelet = writeYaml({ ...(readYaml(read)?.value as object), ...kubeletSettings })
   const patch = JSON.stringify({ data: { kubelet } })
   const patched = await controlPlane.kubectl(

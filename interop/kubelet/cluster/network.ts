@@ -25,9 +25,13 @@ export async function connectHosts(controlPlane: Host, nodes: readonly Host[]): 
 }
 
 /** Every host reaches the Pods of a node through it. */
-export async function routePods(hosts: readonly Host[], node: Host, via: string, podCidr: string): Promise<void> {
-  for (const host of hosts)
-    if (host !== node) await host.run('ip', ['route', 'replace', podCidr, 'via', via])
+export async function routePods(
+  hosts: readonly Host[],
+  node: Host,
+  via: string,
+  podCidr: string,
+): Promise<void> {
+  for (const host of hosts) if (host !== node) await host.run('ip', ['route', 'replace', podCidr, 'via', via])
 }
 
 /** Pods get an address of the node's range, ports of the host where they ask for one, and no bridge. */
@@ -40,7 +44,11 @@ export async function configureCni(node: Host, podCidr: string): Promise<void> {
     },
     { type: 'portmap', capabilities: { portMappings: true }, snat: true },
   ]
-  await writeInside(node, '/etc/cni/net.d/10-pods.conflist', JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins }))
+  await writeInside(
+    node,
+    '/etc/cni/net.d/10-pods.conflist',
+    JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins }),
+  )
 }
 
 /** Writes a file that only the host sees. */
@@ -52,5 +60,13 @@ export async function writeInside(host: Host, path: string, content: string): Pr
 
 /** A network namespace is named by a process id of the caller: so from outside, with the network of the first. */
 async function moveLink(from: Host, link: string, to: Host): Promise<void> {
-  await runOrFail('nsenter', [`--net=/proc/${from.pid}/ns/net`, 'ip', 'link', 'set', link, 'netns', `${to.pid}`])
+  await runOrFail('nsenter', [
+    `--net=/proc/${from.pid}/ns/net`,
+    'ip',
+    'link',
+    'set',
+    link,
+    'netns',
+    `${to.pid}`,
+  ])
 }

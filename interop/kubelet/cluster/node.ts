@@ -70,10 +70,16 @@ export async function joinNode({ host, index, join: settings, logs }: NodeOption
   const inside = (file: string) => host.run('cat', [file])
   const flagFile = '/var/lib/kubelet/kubeadm-flags.env'
   // kubeadm writes what the kubelet starts with and then waits for it. An init system would start it.
-  await eventually(`kubeadm join on ${host.name} configures the kubelet`, () => inside(flagFile)).catch(error => {
-    throw new Error(`${error.message}\n${lastLines(joining.log)}`, { cause: error })
-  })
-  const flags = /"(.*)"/.exec(await inside(flagFile))?.[1]?.split(' ').filter(flag => flag !== '') ?? []
+  await eventually(`kubeadm join on ${host.name} configures the kubelet`, () => inside(flagFile)).catch(
+    error => {
+      throw new Error(`${error.message}\n${lastLines(joining.log)}`, { cause: error })
+    },
+  )
+  const flags =
+    /"(.*)"/
+      .exec(await inside(flagFile))?.[1]
+      ?.split(' ')
+      .filter(flag => flag !== '') ?? []
   const startKubelet = () =>
     startProgram(host, {
       name: 'kubelet',

@@ -35,7 +35,8 @@ function ownCgroups(): OwnCgroup[] {
     .flatMap(line => {
       const [, controllers = '', path = ''] = /^\d+:([^:]+):(.*)$/.exec(line) ?? []
       const mount = mounts.find(
-        each => each.includes(' - cgroup ') && each.split(',').at(-1) !== '' && optionsOf(each).has(controllers),
+        each =>
+          each.includes(' - cgroup ') && each.split(',').at(-1) !== '' && optionsOf(each).has(controllers),
       )
       return controllers !== '' && mount ? [{ controllers, directory: join(mount.split(' ')[4]!, path) }] : []
     })

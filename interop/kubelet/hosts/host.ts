@@ -32,7 +32,8 @@ export interface HostOptions {
   readonly programs?: string
 }
 
-const joinCgroups = 'n=$1; shift; while [ $n -gt 0 ]; do echo $$ > "$1/cgroup.procs"; shift; n=$((n-1)); done; exec "$@"'
+const joinCgroups =
+  'n=$1; shift; while [ $n -gt 0 ]; do echo $$ > "$1/cgroup.procs"; shift; n=$((n-1)); done; exec "$@"'
 const namespaces = ['--net', '--mount', '--pid', '--uts', '--ipc', '--cgroup']
 
 export async function startHost({ name, folder, janitor, programs }: HostOptions): Promise<Host> {
@@ -42,7 +43,15 @@ export async function startHost({ name, folder, janitor, programs }: HostOptions
     : { hierarchies: [], directories: [] }
   for (const directory of cgroup.directories) janitor.remember('cgroup', directory)
   const into = (command: readonly string[]) =>
-    ['/bin/sh', '-c', joinCgroups, 'sh', `${cgroup.directories.length}`, ...cgroup.directories, ...command] as const
+    [
+      '/bin/sh',
+      '-c',
+      joinCgroups,
+      'sh',
+      `${cgroup.directories.length}`,
+      ...cgroup.directories,
+      ...command,
+    ] as const
   const init = ['/bin/sh', script, name, folder, programs ?? '', cgroup.hierarchies.join(' ')]
   const [shell, ...args] = into([
     ...['setpriv', '--pdeathsig', 'KILL', 'unshare', ...namespaces, '--fork', '--kill-child', ...init],

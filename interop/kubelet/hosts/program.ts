@@ -1,5 +1,5 @@
-import { type ChildProcess } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from '../../support/eventually.ts'
 import type { Host } from './host.ts'
@@ -27,13 +27,17 @@ export async function startProgram(host: Host, options: ProgramOptions): Promise
   const { name, command, args, logs, env, ready } = options
   const log = join(logs, `${host.name}-${name}.log`)
   const output = openSync(log, 'a')
-  const child = host.spawn(command, args, { stdio: ['ignore', output, output], env: { ...process.env, ...env } })
+  const before = fstatSync(output).size
+  const child = host.spawn(command, args, {
+    stdio: ['ignore', output, output],
+    env: { ...process.env, ...env },
+  })
   closeSync(output)
   child.on('error', () => {})
   if (ready)
     await eventually(`${name} on ${host.name} is ready`, async () => {
       if (hasEnded(child)) throw new EndedError(name, host.name, log)
-      return ready.test(readFileSync(log, 'utf8'))
+      return ready.test(readFileSync(log).toString('utf8', before))
     }).catch(error => {
       throw new Error(`${error.message}\n${lastLines(log)}`, { cause: error })
     })

@@ -29,7 +29,8 @@ export interface ImageConfig {
 export const manifestType = 'application/vnd.oci.image.manifest.v1+json'
 const path = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-export const blobFile = (store: string, digest: string): string => join(store, 'blobs', digest.replace(':', '-'))
+export const blobFile = (store: string, digest: string): string =>
+  join(store, 'blobs', digest.replace(':', '-'))
 export const manifestFile = (store: string, name: string, reference: string): string =>
   join(store, 'manifests', name, reference.replace(':', '-'))
 
@@ -38,7 +39,15 @@ export async function writeLayer(store: string, folder: string): Promise<Layer> 
   await mkdir(join(store, 'blobs'), { recursive: true })
   const partial = join(store, 'blobs', 'partial')
   await runOrFail('tar', [
-    ...['--create', '--numeric-owner', '--owner=0', '--group=0', '--sort=name', '--mtime=@0', '--format=posix'],
+    ...[
+      '--create',
+      '--numeric-owner',
+      '--owner=0',
+      '--group=0',
+      '--sort=name',
+      '--mtime=@0',
+      '--format=posix',
+    ],
     ...['--pax-option=delete=atime,delete=ctime', '--file', partial, '--directory', folder, '.'],
   ])
   const hash = createHash('sha256')

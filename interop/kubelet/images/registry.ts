@@ -10,10 +10,12 @@ import { blobFile, digestOf, manifestFile, manifestType } from './oci-image.ts'
 const [store = '', address = '', port = ''] = process.argv.slice(2)
 
 const server = createServer((request, response) => {
-  answer(new URL(request.url ?? '/', 'http://registry').pathname, request.method === 'HEAD', response).catch(() => {
-    response.writeHead(404, { 'content-type': 'application/json' })
-    response.end('{"errors":[{"code":"NAME_UNKNOWN"}]}')
-  })
+  answer(new URL(request.url ?? '/', 'http://registry').pathname, request.method === 'HEAD', response).catch(
+    () => {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end('{"errors":[{"code":"NAME_UNKNOWN"}]}')
+    },
+  )
 })
 server.listen(Number(port), address, () => console.log('ready'))
 
