@@ -49,7 +49,7 @@ export async function runTests(controlPlane: ControlPlane, options: RunTestsOpti
   if (!existsSync(suite)) symlinkSync(componentPath('e2e.test-1.36'), suite)
   const focus = names.map(name => name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')
   const [shell, ...args] = controlPlane.host.enter(componentPath('ginkgo-1.36'), [
-    ...[`--procs=${processes}`, `--focus=^(${focus})$`, '--silence-skips', '--no-color', '--timeout=4h'],
+    ...[`--procs=${processes}`, `--focus=(${focus})$`, '--silence-skips', '--no-color', '--timeout=4h'],
     ...[`--json-report=${label}.json`, `--output-dir=${folder}`, '-v', suite, '--'],
     ...[`--kubeconfig=${controlPlane.kubeconfig}`, '--provider=skeleton', '--num-nodes=2'],
     ...[`--kubectl-path=${componentPath('kubectl-1.36')}`, `--report-dir=${folder}`, '--disable-log-dump'],
