@@ -30,7 +30,7 @@ const web = [
               readinessProbe: { httpGet: { path: '/healthz', port: 8080 }, periodSeconds: 1 },
             },
           ],
-          // A lost node is told from a slow one after this long instead of five minutes.
+          // Pods leave a lost node after this long instead of five minutes.
           tolerations: [
             {
               key: 'node.kubernetes.io/unreachable',

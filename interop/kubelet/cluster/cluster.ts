@@ -70,7 +70,7 @@ export async function startKubeletCluster(options: KubeletClusterOptions = {}): 
   const proxyKubeconfig = await controlPlane.issueKubeconfig('system:kube-proxy')
   for (const node of nodes) {
     const range = await controlPlane.until(`get node ${node.name} -o jsonpath={.spec.podCIDR}`, /\//)
-    await routePods([front, ...hosts], node.host, node.address, range)
+    await routePods([front, ...hosts], { node: node.host, address: node.address, podCidr: range })
     await configureCni(node.host, range)
     await node.startKubeProxy(proxyKubeconfig)
   }

@@ -24,14 +24,17 @@ export async function connectHosts(controlPlane: Host, nodes: readonly Host[]): 
   }
 }
 
+/** The Pods of a node, and how to reach them. */
+export interface PodRoute {
+  readonly node: Host
+  readonly address: string
+  readonly podCidr: string
+}
+
 /** Every host reaches the Pods of a node through it. */
-export async function routePods(
-  hosts: readonly Host[],
-  node: Host,
-  via: string,
-  podCidr: string,
-): Promise<void> {
-  for (const host of hosts) if (host !== node) await host.run('ip', ['route', 'replace', podCidr, 'via', via])
+export async function routePods(hosts: readonly Host[], { node, address, podCidr }: PodRoute): Promise<void> {
+  for (const host of hosts)
+    if (host !== node) await host.run('ip', ['route', 'replace', podCidr, 'via', address])
 }
 
 /** Pods get an address of the node's range, ports of the host where they ask for one, and no bridge. */

@@ -34,10 +34,7 @@ function ownCgroups(): OwnCgroup[] {
     .split('\n')
     .flatMap(line => {
       const [, controllers = '', path = ''] = /^\d+:([^:]+):(.*)$/.exec(line) ?? []
-      const mount = mounts.find(
-        each =>
-          each.includes(' - cgroup ') && each.split(',').at(-1) !== '' && optionsOf(each).has(controllers),
-      )
+      const mount = mounts.find(each => each.includes(' - cgroup ') && optionsOf(each).has(controllers))
       return controllers !== '' && mount ? [{ controllers, directory: join(mount.split(' ')[4]!, path) }] : []
     })
 }

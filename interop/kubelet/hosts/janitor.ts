@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 const script = fileURLToPath(new URL('janitor.sh', import.meta.url))
 
-/** Removes what it is told of when it is disposed of, and also when this process ends in any other way. */
+/** Removes what it remembers when it is disposed of, and also when this process ends in any other way. */
 export interface Janitor extends AsyncDisposable {
   remember(kind: 'process' | 'cgroup' | 'folder', what: string | number): void
 }

@@ -10,16 +10,15 @@ import { blobFile, digestOf, manifestFile, manifestType } from './oci-image.ts'
 const [store = '', address = '', port = ''] = process.argv.slice(2)
 
 const server = createServer((request, response) => {
-  answer(new URL(request.url ?? '/', 'http://registry').pathname, request.method === 'HEAD', response).catch(
-    () => {
-      response.writeHead(404, { 'content-type': 'application/json' })
-      response.end('{"errors":[{"code":"NAME_UNKNOWN"}]}')
-    },
-  )
+  answer(new URL(request.url ?? '/', 'http://registry').pathname, response).catch(() => {
+    response.writeHead(404, { 'content-type': 'application/json' })
+    response.end('{"errors":[{"code":"NAME_UNKNOWN"}]}')
+  })
 })
 server.listen(Number(port), address, () => console.log('ready'))
 
-async function answer(path: string, isHead: boolean, response: ServerResponse): Promise<void> {
+/** Node leaves out the body of an answer to HEAD. */
+async function answer(path: string, response: ServerResponse): Promise<void> {
   const [, name = '', kind, reference = ''] = /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(path) ?? []
   if (path === '/v2/') {
     response.end('{}')
@@ -30,14 +29,11 @@ async function answer(path: string, isHead: boolean, response: ServerResponse): 
       'content-length': Buffer.byteLength(manifest),
       'docker-content-digest': digestOf(manifest),
     })
-    response.end(isHead ? undefined : manifest)
+    response.end(manifest)
   } else if (kind === 'blobs') {
     const file = blobFile(store, reference)
-    response.writeHead(200, {
-      'content-type': 'application/octet-stream',
-      'content-length': (await stat(file)).size,
-    })
-    if (isHead) response.end()
-    else createReadStream(file).pipe(response)
+    const { size } = await stat(file)
+    response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': size })
+    createReadStream(file).pipe(response)
   } else throw new Error(`no such path: ${path}`)
 }

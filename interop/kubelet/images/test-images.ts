@@ -15,12 +15,10 @@ export const busyboxImage = 'registry.k8s.io/e2e-test-images/busybox:1.37.0-1'
 const accounts = {
   'etc/passwd': [
     'root:x:0:0:root:/root:/bin/sh',
-    'nobody:x:65534:65534:nobody:/nonexistent:/bin/false',
     'user-defined-in-image:x:1000:1000::/home/user-defined-in-image:/bin/sh',
   ],
   'etc/group': [
     'root:x:0:',
-    'nogroup:x:65534:',
     'user-defined-in-image:x:1000:',
     'group-defined-in-image:x:50000:user-defined-in-image',
   ],

@@ -119,7 +119,11 @@ describe('OpenAPI of custom resources', () => {
     assert.ok(described.length >= 2)
     for (const { properties } of described) {
       for (const name of ['apiVersion', 'kind', 'metadata']) {
-        assert.match(String(properties[name]?.description), /^(APIVersion|Kind|Metadata|Standard object's metadata)\b/, name)
+        assert.match(
+          String(properties[name]?.description),
+          /^(APIVersion|Kind|Metadata|Standard object's metadata)\b/,
+          name,
+        )
       }
     }
   })
