@@ -1,5 +1,5 @@
 /** The images of the suite, made of programs of the cache: those that upstream's tests name, and CoreDNS. */
-import { chmod, copyFile, cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { componentPath } from '../../../tools/components/index.ts'
 import { kubernetesSource } from '../../../tools/components/kubernetes.ts'
@@ -54,6 +54,7 @@ export async function writeTestImages(store: string): Promise<void> {
   const tree = await layer(async folder => {
     await cp(componentPath('image-tree'), folder, { recursive: true, verbatimSymlinks: true })
     await rm(join(folder, 'usr/share'), { recursive: true })
+    await rename(join(folder, 'bin/nc.openbsd'), join(folder, 'usr/bin/nc'))
     await rm(join(folder, 'bin'), { recursive: true })
   })
   await image({ Cmd: ['sh'] }, [busybox, tree], 'e2e-test-images/glibc-dns-testing:2.0.0')
