@@ -94,7 +94,7 @@ const installers = {
   'image-tree': () =>
     unpackDebianTree({
       cache: cacheFolder,
-      packages: ['busybox-static', 'curl', 'bind9-dnsutils', 'libc-bin', 'netcat-openbsd'],
+      packages: ['bash-static', 'busybox-static', 'curl', 'bind9-dnsutils', 'libc-bin', 'netcat-openbsd'],
       name: 'image-tree',
     }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),

@@ -23,6 +23,8 @@ const accounts = {
     'group-defined-in-image:x:50000:user-defined-in-image',
   ],
   'etc/nsswitch.conf': ['hosts: files dns'],
+  // Upstream's images are made from Alpine Linux, and a test of image volumes looks for the name.
+  'etc/os-release': ['NAME="Stand-in for Alpine Linux"', 'ID=coxswain-test'],
 }
 
 /** Writes every image to the store. */
@@ -80,14 +82,19 @@ export async function writeTestImages(store: string): Promise<void> {
   await image({ Entrypoint: ['/coredns'] }, [await program('coredns')], 'coredns/coredns:v1.14.0')
 }
 
-/** One program under all its names, and the accounts of upstream's images. */
+/**
+ * One program under all its names, and the accounts of upstream's images. The shell is another one: Debian's busybox keeps
+ * variables with a dash in their names from the programs that it starts.
+ */
 async function writeBusybox(folder: string): Promise<void> {
   const program = join(componentPath('image-tree'), 'bin/busybox')
   await mkdir(join(folder, 'bin'))
+  await copyFile(join(componentPath('image-tree'), 'bin/bash-static'), join(folder, 'bin/bash'))
   await copyFile(program, join(folder, 'bin/busybox'))
   const names = (await runOrFail(program, ['--list'])).split('\n').filter(name => name !== '')
   for (const name of names.map(each => basename(each)))
-    if (name !== 'busybox') await symlink('busybox', join(folder, 'bin', name))
+    if (name !== 'busybox' && name !== 'bash')
+      await symlink(name === 'sh' ? 'bash' : 'busybox', join(folder, 'bin', name))
   await writeFiles(folder, accounts)
   for (const name of ['root', 'home', 'var', 'usr', 'usr/bin', 'home/user-defined-in-image'])
     await mkdir(join(folder, name), { recursive: true })
