@@ -92,6 +92,7 @@ export const suites: readonly Suite[] = [
       'containerd-shim-runc-v2',
       'coredns',
       'agnhost-1.36',
+      'nonewprivs-1.36',
       'pause',
       'node-tree',
       'image-tree',

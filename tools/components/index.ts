@@ -46,6 +46,7 @@ const installers = {
   'kubeadm-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubeadm', log }),
   'kube-proxy-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kube-proxy', log }),
   'agnhost-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'agnhost', log }),
+  'nonewprivs-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'nonewprivs', log }),
   'e2e.test-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'e2e.test', log }),
   'ginkgo-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'ginkgo', log }),
   containerd: (log: Log) => buildContainerd('containerd', log),

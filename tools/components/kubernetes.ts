@@ -21,6 +21,7 @@ const packages = {
   agnhost: 'k8s.io/kubernetes/test/images/agnhost',
   'e2e.test': 'k8s.io/kubernetes/test/e2e',
   ginkgo: 'github.com/onsi/ginkgo/v2/ginkgo',
+  nonewprivs: 'k8s.io/kubernetes/test/images/nonewprivs',
 } as const
 
 export type KubernetesProgram =

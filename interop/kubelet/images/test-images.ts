@@ -47,6 +47,12 @@ export async function writeTestImages(store: string): Promise<void> {
   const busybox = await layer(writeBusybox)
   await image({ Cmd: ['sh'] }, [busybox], 'e2e-test-images/busybox:1.37.0-1')
   await image({ Cmd: ['sh'], User: '1234' }, [busybox], 'e2e-test-images/nonroot:1.5')
+  const escalating = await layer(async folder => {
+    await mkdir(join(folder, 'usr/local/bin'), { recursive: true })
+    await copyFile(componentPath('nonewprivs-1.36'), join(folder, 'usr/local/bin/nnp'))
+    await chmod(join(folder, 'usr/local/bin/nnp'), 0o4755)
+  })
+  await image({ Cmd: ['nnp'] }, [busybox, escalating], 'e2e-test-images/nonewprivs:1.4')
   const web = await layer(folder =>
     writeFiles(folder, { 'usr/share/nginx/html/index.html': ['<h1>Welcome to nginx!</h1>'] }),
   )
