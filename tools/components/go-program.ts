@@ -10,6 +10,8 @@ export interface GoProgramOptions {
   readonly version: string
   /** The folder of the program inside the module. @default the module's own */
   readonly path?: string
+  /** Build tags. @default none */
+  readonly tags?: readonly string[]
   /** What it is called in the cache. */
   readonly name: string
   readonly log?: (line: string) => void
@@ -17,7 +19,7 @@ export interface GoProgramOptions {
 
 /** Gives the path of the program, building it only when it is not there yet. */
 export async function buildGoProgram(options: GoProgramOptions): Promise<string> {
-  const { cache, module, version, path, name, log = () => {} } = options
+  const { cache, module, version, path, tags = [], name, log = () => {} } = options
   const target = join(cache, 'bin', name)
   if (existsSync(target)) return target
   const folder = join(cache, 'build', name)
@@ -31,8 +33,11 @@ export async function buildGoProgram(options: GoProgramOptions): Promise<string>
   await writeFile(join(folder, 'go.mod'), manifest)
   log(`building ${name} (${module} ${version})`)
   const program = path === undefined ? module : `${module}/${path}`
-  const build = ['build', '-mod=mod', '-trimpath', '-ldflags', '-s -w', '-o', `${target}.partial`, program]
-  await runOrFail('go', build, { cwd: folder, env: goEnvironment() })
+  const flags = ['-mod=mod', '-trimpath', '-tags', tags.join(','), '-ldflags', '-s -w']
+  await runOrFail('go', ['build', ...flags, '-o', `${target}.partial`, program], {
+    cwd: folder,
+    env: goEnvironment(),
+  })
   await rename(`${target}.partial`, target)
   return target
 }

@@ -6,12 +6,26 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { installDebianProgram, unpackDebianProgram } from './debian.ts'
+import { unpackDebianTree } from './debian-tree.ts'
 import { buildGoProgram } from './go-program.ts'
 import { buildKubernetesProgram } from './kubernetes.ts'
+import { buildPause } from './pause.ts'
 
 export const cacheFolder: string = fileURLToPath(new URL('../../.cache', import.meta.url))
 
 type Log = (line: string) => void
+
+/** Without the snapshotters that need libraries of the machine. */
+const buildContainerd = (program: string, log: Log): Promise<string> =>
+  buildGoProgram({
+    cache: cacheFolder,
+    module: 'github.com/containerd/containerd/v2',
+    version: 'v2.2.1',
+    path: `cmd/${program}`,
+    tags: ['no_btrfs', 'no_devmapper', 'no_zfs'],
+    name: program,
+    log,
+  })
 
 const installers = {
   'kubectl-1.20': () =>
@@ -28,6 +42,23 @@ const installers = {
     buildKubernetesProgram({ cache: cacheFolder, program: 'kube-controller-manager', log }),
   'kube-scheduler-1.36': (log: Log) =>
     buildKubernetesProgram({ cache: cacheFolder, program: 'kube-scheduler', log }),
+  'kubelet-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubelet', log }),
+  'kubeadm-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubeadm', log }),
+  'kube-proxy-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kube-proxy', log }),
+  'agnhost-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'agnhost', log }),
+  'nonewprivs-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'nonewprivs', log }),
+  'e2e.test-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'e2e.test', log }),
+  'ginkgo-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'ginkgo', log }),
+  containerd: (log: Log) => buildContainerd('containerd', log),
+  'containerd-shim-runc-v2': (log: Log) => buildContainerd('containerd-shim-runc-v2', log),
+  coredns: (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'github.com/coredns/coredns',
+      version: 'v1.14.0',
+      name: 'coredns',
+      log,
+    }),
   'helm-4': (log: Log) =>
     buildGoProgram({
       cache: cacheFolder,
@@ -79,6 +110,21 @@ const installers = {
     }),
   skopeo: () => installDebianProgram('skopeo', 'skopeo'),
   podman: () => installDebianProgram('podman', 'podman'),
+  pause: () => buildPause(cacheFolder),
+  /** What a node needs beside kubelet, kube-proxy and containerd. */
+  'node-tree': () =>
+    unpackDebianTree({
+      cache: cacheFolder,
+      packages: ['runc', 'containernetworking-plugins', 'nftables', 'iptables', 'socat'],
+      name: 'node-tree',
+    }),
+  /** What container images are made of. */
+  'image-tree': () =>
+    unpackDebianTree({
+      cache: cacheFolder,
+      packages: ['bash-static', 'busybox-static', 'curl', 'bind9-dnsutils', 'libc-bin', 'netcat-openbsd'],
+      name: 'image-tree',
+    }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 

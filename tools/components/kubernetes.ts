@@ -7,6 +7,7 @@
  */
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { versionInfo } from '../../packages/apiserver/src/discovery/version.ts'
 import { goEnvironment } from './go-program.ts'
@@ -15,11 +16,28 @@ import { runOrFail } from './process.ts'
 /** The Kubernetes release everything here is measured against. */
 export const kubernetesVersion = '1.36.4'
 
+/** Programs that are not under `cmd/`, by their package; a package of tests becomes a program that runs them. */
+const packages = {
+  agnhost: 'k8s.io/kubernetes/test/images/agnhost',
+  'e2e.test': 'k8s.io/kubernetes/test/e2e',
+  ginkgo: 'github.com/onsi/ginkgo/v2/ginkgo',
+  nonewprivs: 'k8s.io/kubernetes/test/images/nonewprivs',
+} as const
+
+export type KubernetesProgram =
+  | 'kubectl'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kube-proxy'
+  | 'kube-scheduler'
+  | 'kubeadm'
+  | 'kubelet'
+  | keyof typeof packages
+
 export interface BuildOptions {
   /** The folder that holds downloads and results. */
   readonly cache: string
-  /** A folder name under `cmd/` of k8s.io/kubernetes. */
-  readonly program: 'kubectl' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler'
+  readonly program: KubernetesProgram
   readonly version?: string
   readonly log?: (line: string) => void
 }
@@ -36,30 +54,44 @@ export async function buildKubernetesProgram(options: BuildOptions): Promise<str
   await mkdir(module, { recursive: true })
   await mkdir(join(cache, 'bin'), { recursive: true })
   log(`downloading k8s.io/kubernetes v${version}`)
-  const download = await runOrFail('go', ['mod', 'download', '-json', `k8s.io/kubernetes@v${version}`], {
-    cwd: cache,
-    env: go,
-  })
-  const upstream = await readFile((JSON.parse(download) as { GoMod: string }).GoMod, 'utf8')
+  const upstream = await readFile((await downloadKubernetes(version)).GoMod, 'utf8')
   await writeFile(join(module, 'go.mod'), moduleRequiring(upstream, version))
   log(`building ${program} ${version}`)
   const partial = `${target}.partial`
   await runOrFail(
     'go',
     [
-      'build',
+      ...(program === 'e2e.test' ? ['test', '-c'] : ['build']),
       '-mod=mod',
       '-trimpath',
       '-ldflags',
       versionFlags(version),
       '-o',
       partial,
-      `k8s.io/kubernetes/cmd/${program}`,
+      packageOf(program),
     ],
     { cwd: module, env: go },
   )
   await rename(partial, target)
   return target
+}
+
+/** The folder of k8s.io/kubernetes in Go's module cache. */
+export async function kubernetesSource(version: string = kubernetesVersion): Promise<string> {
+  return (await downloadKubernetes(version)).Dir
+}
+
+async function downloadKubernetes(
+  version: string,
+): Promise<{ readonly GoMod: string; readonly Dir: string }> {
+  const module = `k8s.io/kubernetes@v${version}`
+  return JSON.parse(
+    await runOrFail('go', ['mod', 'download', '-json', module], { cwd: tmpdir(), env: goEnvironment() }),
+  )
+}
+
+function packageOf(program: KubernetesProgram): string {
+  return program in packages ? packages[program as keyof typeof packages] : `k8s.io/kubernetes/cmd/${program}`
 }
 
 /** Our go.mod: the upstream one's Go version and requirements, with each staging folder replaced by its published module. */

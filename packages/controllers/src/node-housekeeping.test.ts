@@ -52,6 +52,30 @@ describe('pod CIDRs of nodes', () => {
     end: ['10.244.0.0/24', '10.244.2.0/24', '10.244.3.0/24'],
   })
 
+  scenario('are assigned while the kubelet updates its node', {
+    controllers: controllersWith({ clusterCIDRs: ranges('10.244.0.0/16') }),
+    act: async cluster => {
+      const { client } = cluster
+      const update = async (name: string) => {
+        await client.create(Node, { metadata: { name } })
+        for (let beat = 0; beat < 20; beat++)
+          await client.patch(
+            Node,
+            { name },
+            { metadata: { annotations: { beat: `${beat}` } } },
+            { type: 'merge' },
+          )
+      }
+      await cluster.run(Promise.all(['n1', 'n2', 'n3'].map(update)))
+    },
+    look: async cluster => {
+      const { items } = await cluster.run(cluster.client.list(Event, { namespace: 'default' }))
+      const failures = items.filter(({ reason }) => reason === 'CIDRAssignmentFailed').length
+      return [[...(await rangesOf(cluster)).values()].flat().sort(), failures]
+    },
+    end: [['10.244.0.0/24', '10.244.1.0/24', '10.244.2.0/24'], 0],
+  })
+
   scenario('are of both families in a dual-stack cluster', {
     controllers: controllersWith({
       clusterCIDRs: ranges('10.244.0.0/16', 'fd00:10:244::/56'),

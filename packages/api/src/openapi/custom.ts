@@ -15,7 +15,7 @@ const aboutApiVersion =
 const aboutKindField =
   'Kind names the type of this object in CamelCase. It follows from the endpoint a client sends the object to, and it never changes.'
 const aboutMetadata =
-  'Metadata that every object has: its name and namespace, labels, annotations, owners and finalizers, and what the server keeps of its history.'
+  "Standard object's metadata: name and namespace, labels, annotations, owners and finalizers, and what the server keeps of its history."
 const aboutListMetadata =
   'Metadata of the list: the resourceVersion it was read at and, where there are more items, the token that continues it.'
 const aboutItems = 'The objects of this list.'

@@ -3,6 +3,7 @@ import { aboutKind } from '../resources/builtin-resources.ts'
 import { type Definition, definitionOf, specialDefinition } from '../table/definition.ts'
 import { specialNames, type TypeRow } from '../table/table.ts'
 import { Members } from './members.ts'
+import { explainObjectMeta } from './object-meta.ts'
 
 export interface GroupVersionKind {
   readonly group: string
@@ -64,7 +65,7 @@ function define(name: string, source: DefinitionSource, pending: string[]): () =
     pending.push(other)
     return source.prefix + other
   }
-  const definition = definitionOf(row, { version, reference })
+  const definition = explainObjectMeta(name, definitionOf(row, { version, reference }))
   const kinds = kindsOf(row).filter(source.isShown)
   if (kinds.length === 0) return () => definition
   const description = row.isKind ? aboutKind(row.table.group, row.short) : undefined

@@ -119,9 +119,23 @@ describe('OpenAPI of custom resources', () => {
     assert.ok(described.length >= 2)
     for (const { properties } of described) {
       for (const name of ['apiVersion', 'kind', 'metadata']) {
-        assert.match(String(properties[name]?.description), /^(APIVersion|Kind|Metadata) /, name)
+        assert.match(
+          String(properties[name]?.description),
+          /^(APIVersion|Kind|Metadata|Standard object's metadata)\b/,
+          name,
+        )
       }
     }
+  })
+
+  it('describes every field of ObjectMeta', () => {
+    const { definitions } = buildOpenApiV2(builtinResources()) as {
+      definitions: Record<string, { properties: Record<string, Json> }>
+    }
+    const { properties } = definitions['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta']!
+    assert.equal(Object.keys(properties).length, 15)
+    for (const [name, { description }] of Object.entries(properties)) assert.ok(description, name)
+    assert.match(String(properties.creationTimestamp?.description), /^CreationTimestamp is a timestamp/)
   })
 
   it('leaves out versions that are not served, and groups that upstream does not have', () => {

@@ -50,7 +50,7 @@ async function reconcile(
 ): Promise<void> {
   const node = await client.get(Node, key)
   if (!node || node.metadata.deletionTimestamp || !hasNone(node)) return
-  const { name, uid, resourceVersion } = node.metadata
+  const { name, uid } = node.metadata
   const recordEvent = (reason: string) => events.normal(node, reason, `Node ${name} status is now: ${reason}`)
   const { items } = await client.list(Node)
   const taken = [...serviceCIDRs, ...items.flatMap(({ spec }) => parseRanges(spec?.podCIDRs ?? []))]
@@ -60,7 +60,8 @@ async function reconcile(
     recordEvent('CIDRNotAvailable')
     throw new Error(`no pod CIDR is available for node ${name}`)
   })
-  const patch = { metadata: { uid, resourceVersion }, spec: { podCIDR: podCIDRs[0], podCIDRs } }
+  // A range that is set never changes, so the uid is enough: the kubelet may update its node meanwhile.
+  const patch = { metadata: { uid }, spec: { podCIDR: podCIDRs[0], podCIDRs } }
   try {
     await client.patch(Node, key, patch, { type: 'merge' })
   } catch (error) {
