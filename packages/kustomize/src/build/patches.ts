@@ -9,7 +9,7 @@ import { isInternalAnnotation } from '../resource/annotations.ts'
 import { readResources } from '../resource/read-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { printId } from '../resource/resource-id.ts'
-import { type JsonObject, type JsonValue, jsonToNode, nodeToJson } from '../yaml/decode.ts'
+import { documentToJson, type JsonObject, type JsonValue, jsonToNode } from '../yaml/decode.ts'
 import type { GeneratorContext } from './generators.ts'
 import type { Transformer } from './transformers.ts'
 
@@ -112,7 +112,7 @@ function applyOperations(resource: Resource, operations: Operations): void {
   const kept = [...resource.annotations].filter(([key]) => isInternalAnnotation(key))
   let patched: unknown
   try {
-    patched = applyJsonPatch(nodeToJson(resource.node), operations as never)
+    patched = applyJsonPatch(documentToJson(resource.node), operations as never)
   } catch (error) {
     throw buildFailed((error as Error).message, error)
   }
