@@ -32,6 +32,10 @@ const printText = (text: string): string => escapeHtml(JSON.stringify(text))
 function printJsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (size !== 0 && (size < 1e-6 || size >= 1e21)) return value.toExponential().replace(/e([-+])(\d)$/, 'e$10$2').replace('e-0', 'e-')
+  if (size !== 0 && (size < 1e-6 || size >= 1e21))
+    return value
+      .toExponential()
+      .replace(/e([-+])(\d)$/, 'e$10$2')
+      .replace('e-0', 'e-')
   return Number.isInteger(value) ? BigInt(value).toString() : String(value)
 }

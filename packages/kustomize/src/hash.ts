@@ -1,8 +1,8 @@
 import { encodeText } from '@coxswain/kit'
-import { fieldOf, isMissingOrNull, type YamlNode } from './yaml/node.ts'
-import { nodeToJson, type JsonObject, type JsonValue } from './yaml/decode.ts'
 import { printGoJson } from './go-json.ts'
 import { sha256Hex } from './sha256.ts'
+import { type JsonObject, type JsonValue, nodeToJson } from './yaml/decode.ts'
+import { fieldOf, isMissingOrNull, type YamlNode } from './yaml/node.ts'
 
 const letters: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 

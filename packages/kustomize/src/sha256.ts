@@ -8,7 +8,8 @@ function fractionBits(root: number): number {
 
 for (let candidate = 2, found = 0; found < 64; candidate++) {
   let isPrime = true
-  for (let divisor = 2; divisor * divisor <= candidate; divisor++) if (candidate % divisor === 0) isPrime = false
+  for (let divisor = 2; divisor * divisor <= candidate; divisor++)
+    if (candidate % divisor === 0) isPrime = false
   if (!isPrime) continue
   if (found < 8) initial[found] = fractionBits(Math.sqrt(candidate))
   constants[found++] = fractionBits(Math.cbrt(candidate))
@@ -40,7 +41,16 @@ function compress(state: Uint32Array, words: Uint32Array): void {
     const s1 = rotate(before2, 17) ^ rotate(before2, 19) ^ (before2 >>> 10)
     words[i] = words[i - 16]! + s0 + words[i - 7]! + s1
   }
-  let [a, b, c, d, e, f, g, h] = state as unknown as [number, number, number, number, number, number, number, number]
+  let [a, b, c, d, e, f, g, h] = state as unknown as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
   for (let i = 0; i < 64; i++) {
     const s1 = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
     const t1 = (h + s1 + ((e & f) ^ (~e & g)) + constants[i]! + words[i]!) | 0

@@ -11,7 +11,7 @@ const annotation = 'scheduler.alpha.kubernetes.io/node-selector'
 
 /** Adds the namespace's node selector to its Pods. Off by default. */
 export function createPodNodeSelector(configuration: PodNodeSelectorConfiguration = {}): AdmissionPlugin {
-  const check = (attributes: Attributes, merge: boolean) => {
+  const check = (attributes: Attributes, phase: 'mutate' | 'validate') => {
     if (!isPodWrite(attributes, 'CREATE') || !attributes.object) return
     const spec = childObject(attributes.object, 'spec')
     const own = isObject(spec.nodeSelector) ? (spec.nodeSelector as Record<string, string>) : {}
@@ -24,16 +24,18 @@ export function createPodNodeSelector(configuration: PodNodeSelectorConfiguratio
     if (Object.entries(wanted).some(([key, value]) => (own[key] ?? value) !== value))
       throw refuse('pod node label selector conflicts with its namespace node label selector')
     const selector = { ...wanted, ...own }
-    if (merge && Object.keys(selector).length > 0) spec.nodeSelector = selector
+    if (phase === 'mutate' && Object.keys(selector).length > 0) spec.nodeSelector = selector
     const allowed = readLabels(configuration[attributes.namespace] ?? '')
-    const isAllowed = Object.entries(merge ? selector : own).every(([key, value]) => allowed[key] === value)
+    const isAllowed = Object.entries(phase === 'mutate' ? selector : own).every(
+      ([key, value]) => allowed[key] === value,
+    )
     if (Object.keys(allowed).length > 0 && !isAllowed)
       throw refuse('pod node label selector labels conflict with its namespace whitelist')
   }
   return {
     name: 'PodNodeSelector',
-    mutate: attributes => check(attributes, true),
-    validate: attributes => check(attributes, false),
+    mutate: attributes => check(attributes, 'mutate'),
+    validate: attributes => check(attributes, 'validate'),
   }
 }
 

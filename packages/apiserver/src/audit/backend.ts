@@ -30,8 +30,8 @@ export function createBatchingBackend(options: BatchOptions): AuditBackend {
   let sending: Promise<void> | undefined
   let dropped = 0
 
-  async function drain(all: boolean): Promise<void> {
-    while (buffer.length >= maxSize || (all && buffer.length > 0)) {
+  async function drain(what: 'all' | 'full batches'): Promise<void> {
+    while (buffer.length >= maxSize || (what === 'all' && buffer.length > 0)) {
       const batch = buffer.slice(0, maxSize)
       buffer = buffer.slice(maxSize)
       try {
@@ -42,13 +42,13 @@ export function createBatchingBackend(options: BatchOptions): AuditBackend {
     }
   }
 
-  function flush(all: boolean): void {
+  function flush(what: 'all' | 'full batches'): void {
     timer?.cancel()
     timer = undefined
-    sending ??= drain(all).finally(() => {
+    sending ??= drain(what).finally(() => {
       sending = undefined
-      if (buffer.length >= maxSize) flush(false)
-      else if (buffer.length > 0) timer ??= clock.after(maxWait, () => flush(true))
+      if (buffer.length >= maxSize) flush('full batches')
+      else if (buffer.length > 0) timer ??= clock.after(maxWait, () => flush('all'))
     })
   }
 
@@ -63,13 +63,13 @@ export function createBatchingBackend(options: BatchOptions): AuditBackend {
         dropped = 0
       }
       buffer.push(event)
-      if (buffer.length >= maxSize) flush(false)
-      else timer ??= clock.after(maxWait, () => flush(true))
+      if (buffer.length >= maxSize) flush('full batches')
+      else timer ??= clock.after(maxWait, () => flush('all'))
     },
     async [Symbol.asyncDispose]() {
       timer?.cancel()
       await sending
-      await drain(true)
+      await drain('all')
     },
   }
 }

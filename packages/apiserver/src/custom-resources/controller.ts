@@ -124,7 +124,7 @@ export class CrdController {
     const { changed } = await this.#change(name, current => {
       const read = readCrd(current)
       const currentStatus = childObject(current, 'status')
-      setNames(read, currentStatus, () => this.#taken(name, read.spec.group ?? ''), now)
+      setNames(read, currentStatus, { taken: () => this.#taken(name, read.spec.group ?? ''), now })
       if (isConditionTrue(currentStatus, 'NamesAccepted')) this.#waiting.delete(name)
       else this.#waiting.add(name)
       setApproval(read, currentStatus, now)

@@ -59,7 +59,7 @@ async function listComponents(
 ): Promise<WireResponse> {
   const view = ports.reader.view(context, endpoint)
   const options = parseListOptions(context.query)
-  validateListOptions(options, false)
+  validateListOptions(options)
   const matcher = createMatcher(endpoint, options)
   const names = [...checksOf(ports)].sort(([a], [b]) => (a < b ? -1 : 1))
   const made = await Promise.all(names.map(async ([name, check]) => makeStatus(name, await check())))

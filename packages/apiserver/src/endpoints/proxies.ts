@@ -159,7 +159,7 @@ async function forwardToNode(
     method: request.method,
     path: path === '' ? '/' : encodePath(path),
     query: request.query,
-    headers: forwardedHeaders(request, false),
+    headers: forwardedHeaders(request),
     ...(request.body && { body: request.body }),
     ...(request.bodyStream && { bodyStream: request.bodyStream }),
     signal: request.signal,

@@ -79,7 +79,7 @@ async function listMetrics(
   const { namespace } = context.info
   const view = ports.reader.view(context, endpoint)
   const options = parseListOptions(context.query)
-  validateListOptions(options, false)
+  validateListOptions(options)
   const matcher = createMatcher(endpoint, options)
   await ports.reader.freshen(context, '', 0)
   const usage = await collector.collect()

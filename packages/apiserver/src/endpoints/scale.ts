@@ -99,8 +99,8 @@ export function createScaleHandler(ports: ScalePorts): EndpointHandler {
       return view.object(200, toScale(paths, object))
     }
     const isApply = isApplyPatch(context)
-    const kind = context.info.verb === 'patch' ? 'PatchOptions' : 'UpdateOptions'
-    const options = parseWriteOptions(context, kind, isApply)
+    const patchKind = isApply ? 'ApplyOptions' : 'PatchOptions'
+    const options = parseWriteOptions(context, context.info.verb === 'patch' ? patchKind : 'UpdateOptions')
     const request = { context, endpoint, options, manager }
     const write: ScaleWrite = {
       ...createWrite(ports, { context, endpoint, options, operation: 'UPDATE', subresource: '' }),

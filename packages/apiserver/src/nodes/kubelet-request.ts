@@ -20,7 +20,7 @@ import { findKubelet, getNode, type KubeletPorts } from './kubelet.ts'
 import { type Backend, backendAt } from './proxy/backend.ts'
 import { explain } from './proxy/explain.ts'
 import { forwardUpgrade } from './proxy/forward-upgrade.ts'
-import { forwardedHeaders } from './proxy/proxy-headers.ts'
+import { forwardedUpgradeHeaders } from './proxy/proxy-headers.ts'
 
 /** A request to a kubelet on behalf of a client. */
 export interface KubeletRequest {
@@ -34,7 +34,11 @@ export interface KubeletRequest {
 const errorLimit = 50_000
 
 /** The kubelet of a foreign node. Throws a 404 when the node does not exist. */
-function kubeletOf(ports: KubeletPorts, node: string, insecure: boolean): Backend {
+function kubeletOf(
+  ports: KubeletPorts,
+  node: string,
+  { insecure = false }: { readonly insecure?: boolean } = {},
+): Backend {
   const { host, port, tls } = findKubelet(ports, getNode(ports, node, 'pods'))
   const place = { scheme: 'https', address: host, port } as const
   return backendAt(ports.dialer, place, insecure ? { ...tls, insecure } : tls)
@@ -46,8 +50,8 @@ export async function upgradeToKubelet(
   request: WireRequest,
   asked: KubeletRequest,
 ): Promise<WireResponse> {
-  const headers = forwardedHeaders(request, true)
-  const kubelet = kubeletOf(ports, asked.node, false)
+  const headers = forwardedUpgradeHeaders(request)
+  const kubelet = kubeletOf(ports, asked.node)
   return await forwardUpgrade(request, kubelet, { target: targetOf(asked), headers })
 }
 
@@ -57,7 +61,7 @@ export async function readFromKubelet(
   asked: KubeletRequest,
   { signal, resource, name, insecure }: ReadOptions,
 ): Promise<AsyncIterable<Uint8Array>> {
-  const kubelet = kubeletOf(ports, asked.node, insecure)
+  const kubelet = kubeletOf(ports, asked.node, { insecure })
   let answer: Http1Response
   try {
     const headers = { host: kubelet.host, 'accept-encoding': 'identity', 'user-agent': 'kube-apiserver' }

@@ -58,7 +58,7 @@ export class Reader {
   async list(context: ResourceContext, endpoint: Endpoint): Promise<WireResponse> {
     const view = this.view(context, endpoint)
     const options = parseListOptions(context.query)
-    validateListOptions(options, false)
+    validateListOptions(options)
     const matcher = createMatcher(endpoint, options)
     await convertCandidates(context, endpoint, matcher)
     const page = await this.readPage(context, endpoint, { options, matcher })
@@ -152,7 +152,7 @@ export class Reader {
       let left = page.count
       for (const kv of page.items) {
         left--
-        const [namespace, name] = splitKey(kv.key.slice(cache.prefix.length), info.namespaced)
+        const [namespace, name] = splitKey(kv.key.slice(cache.prefix.length), info)
         const cached = cache.get(kv.key)
         const object =
           cached?.revision === kv.modRevision
@@ -279,7 +279,7 @@ function expired(read: HistoryRead): StatusError {
   return new StatusError({ ...error.status, metadata: { continue: token } })
 }
 
-function splitKey(rest: string, namespaced: boolean): readonly [string, string] {
+function splitKey(rest: string, { namespaced }: { readonly namespaced: boolean }): readonly [string, string] {
   if (!namespaced) return ['', rest]
   const slash = rest.indexOf('/')
   return [rest.slice(0, slash), rest.slice(slash + 1)]

@@ -68,10 +68,7 @@ export class View implements EventEncoder {
 
   /** Throws a 406 when the client accepts no supported media type. */
   constructor(context: RequestContext, endpoint: Endpoint, turns: Turns) {
-    const accepted = negotiateObject(
-      getHeader(context.request.headers, 'accept'),
-      endpoint.resource.bodies.protobuf,
-    )
+    const accepted = negotiateObject(getHeader(context.request.headers, 'accept'), endpoint.resource.bodies)
     if (!accepted) throw notAcceptable(endpoint)
     this.#endpoint = endpoint
     this.#accepted = accepted
@@ -208,8 +205,8 @@ export class View implements EventEncoder {
       : this.#frame('ERROR', status as JsonObject)
   }
 
-  bookmark(revision: number, initialEnd: boolean): Uint8Array {
-    const object = this.#bookmarkObject(revision, initialEnd)
+  bookmark(revision: number, mark?: 'initial-events-end'): Uint8Array {
+    const object = this.#bookmarkObject(revision, mark)
     const { transform, encoding } = this.#accepted
     let value = object
     if (transform?.as === 'Table') {
@@ -229,14 +226,14 @@ export class View implements EventEncoder {
   }
 
   /** An object of the watched kind with only a resourceVersion, in the form of its Go type. */
-  #bookmarkObject(revision: number, initialEnd: boolean): JsonObject {
+  #bookmarkObject(revision: number, mark: 'initial-events-end' | undefined): JsonObject {
     const { resource } = this.#endpoint
     return resource.bookmark(this.#endpoint, {
       kind: resource.info.kind,
       apiVersion: this.#apiVersion,
       metadata: {
         resourceVersion: String(revision),
-        ...(initialEnd && { annotations: { 'k8s.io/initial-events-end': 'true' } }),
+        ...(mark && { annotations: { [`k8s.io/${mark}`]: 'true' } }),
       },
     })
   }

@@ -9,8 +9,8 @@ export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED'
 /** Encodes events for one watcher. */
 export interface EventEncoder {
   event(type: WatchEventType, object: StoredObject): Uint8Array
-  /** `initialEnd` marks the bookmark that ends the initial events. */
-  bookmark(revision: number, initialEnd: boolean): Uint8Array
+  /** `mark` is set for the bookmark that ends the initial events. */
+  bookmark(revision: number, mark?: 'initial-events-end'): Uint8Array
   /** A Status that ends the stream. */
   error(status: object): Uint8Array
 }
@@ -100,7 +100,7 @@ export function openWatchStream(options: WatchStreamOptions): AsyncIterable<Uint
     options,
     () => {
       const revision = options.currentRevision()
-      sendPrepared([], () => send(encoder.bookmark(revision, false)))
+      sendPrepared([], () => send(encoder.bookmark(revision)))
     },
     () => stop(),
   )
@@ -143,7 +143,7 @@ function endBookmark({
 }: WatchStreamOptions): (() => Uint8Array) | undefined {
   if (begin.from !== 'state' || !begin.endBookmark) return undefined
   const revision = currentRevision()
-  return () => encoder.bookmark(revision, true)
+  return () => encoder.bookmark(revision, 'initial-events-end')
 }
 
 function* encodeFirst(

@@ -8,6 +8,7 @@ import {
   parseListOptions,
   parseResourceVersion,
   validateListOptions,
+  validateWatchOptions,
 } from '../request/list-options.ts'
 import { isTrue } from '../request/request-info.ts'
 import { createMatcher } from './matcher.ts'
@@ -32,7 +33,8 @@ export async function handleWatch(
   const options = nameInSelector(context, parseListOptions(context.query))
   // Upstream validates the options of the legacy path as a list's, unless they have `watch`.
   const isOldForm = context.info.legacyWatch && !isTrue(context.query.get('watch'))
-  validateListOptions(options, !isOldForm)
+  if (isOldForm) validateListOptions(options)
+  else validateWatchOptions(options)
   const { matches } = createMatcher(endpoint, options)
   const revision = parseResourceVersion(options.resourceVersion, 'watch')
   view.requireStream()

@@ -81,16 +81,24 @@ async function convertMissing(endpoint: Endpoint, objects: readonly StoredObject
       apiVersion,
     )
     for (const [index, stored] of batch.entries())
-      remember(resource, stored, apiVersion, stored.as(fitSchema(results[index]!, version, true)))
+      remember(
+        resource,
+        stored,
+        apiVersion,
+        stored.as(defaultBy(version, fitSchema(results[index]!, version))),
+      )
     start = end
   }
 }
 
 /** A converted object is treated like a request body: unknown fields are dropped. */
-function fitSchema(object: JsonObject, version: Endpoint['version'], defaults: boolean): JsonObject {
-  const schema = compileSchema(version.schema())
-  schema.prune(object, { resourceRoot: true })
-  if (defaults) schema.applyDefaults(object)
+function fitSchema(object: JsonObject, version: Endpoint['version']): JsonObject {
+  compileSchema(version.schema()).prune(object, { resourceRoot: true })
+  return object
+}
+
+function defaultBy(version: Endpoint['version'], object: JsonObject): JsonObject {
+  compileSchema(version.schema()).applyDefaults(object)
   return object
 }
 
@@ -104,7 +112,7 @@ function convertPlain(
   const apiVersion = apiVersionOf(resource.info.group, version.name)
   const { convertAll } = resource.strategy
   if (object.apiVersion === apiVersion || !convertAll) return convert(endpoint, object, version)
-  return convertAll([object], apiVersion).then(([result]) => fitSchema(result!, version, false))
+  return convertAll([object], apiVersion).then(([result]) => fitSchema(result!, version))
 }
 
 /** The stored form of an object in the endpoint's version. Fields that the storage version does not have are lost. */

@@ -33,7 +33,10 @@ const remembered = new BoundedMap<string, Accepted>(64)
 const longestRemembered = 512
 
 /** {@link negotiate} for endpoints that support every encoding, `protobuf` only if set: cached by header. */
-export function negotiateObject(accept: string | undefined, protobuf: boolean): Accepted | undefined {
+export function negotiateObject(
+  accept: string | undefined,
+  { protobuf }: { readonly protobuf: boolean },
+): Accepted | undefined {
   if (!accept) return plainJson
   const key = protobuf ? accept : ` ${accept}`
   const known = remembered.get(key)

@@ -32,9 +32,17 @@ export function parseListOptions(query: QueryParameters): ListOptions {
   }
 }
 
-/** Throws a 422 when options contradict each other. `watch` selects the rules. */
-export function validateListOptions(options: ListOptions, watch: boolean): void {
-  const errors = watch ? watchErrors(options) : listErrors(options)
+/** Throws a 422 when options of a list contradict each other. */
+export function validateListOptions(options: ListOptions): void {
+  throwIfAny(listErrors(options))
+}
+
+/** Throws a 422 when options of a watch contradict each other. */
+export function validateWatchOptions(options: ListOptions): void {
+  throwIfAny(watchErrors(options))
+}
+
+function throwIfAny(errors: readonly FieldError[]): void {
   if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind: 'ListOptions' }, '', errors)
 }
 

@@ -20,8 +20,7 @@ const longestManager = 128
 
 export function parseWriteOptions(
   context: RequestContext,
-  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
-  apply = false,
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'ApplyOptions',
 ): WriteOptions {
   const { query } = context
   const errors = []
@@ -37,10 +36,13 @@ export function parseWriteOptions(
   }
   const manager = query.get('fieldManager') ?? ''
   for (const error of validateFieldManager(manager, field.Path.of('fieldManager'))) errors.push(error)
-  if (kind === 'PatchOptions' && !apply && query.has('force')) {
+  if (kind === 'PatchOptions' && query.has('force')) {
     errors.push(field.forbidden(field.Path.of('force'), 'may not be specified for non-apply patch'))
   }
-  if (errors.length > 0) throw newInvalid({ group: 'meta.k8s.io', kind }, '', errors)
+  if (errors.length > 0) {
+    const shown = kind === 'ApplyOptions' ? 'PatchOptions' : kind
+    throw newInvalid({ group: 'meta.k8s.io', kind: shown }, '', errors)
+  }
   return {
     dryRun: dryRun.length > 0,
     fieldValidation: (validation || 'Warn') as FieldValidation,

@@ -21,7 +21,7 @@ export async function handleApply(
   const { info } = context
   const { resource } = endpoint
   const view = ports.reader.view(context, endpoint)
-  const options = parseWriteOptions(context, 'PatchOptions', true)
+  const options = parseWriteOptions(context, 'ApplyOptions')
   requireManager(options)
   const configuration = readConfiguration(context, endpoint)
   const { uid, resourceVersion } = metadataOf(configuration.patch)

@@ -82,23 +82,28 @@ function reportStrict(
 const jsonTypes = ['application/json', 'application/yaml']
 const builtinTypes = [...jsonTypes, protobufMediaType]
 
+type Merging = Pick<BodyConventions, 'mergesRepeated'>
+
+/** How bodies without a kind of their own, such as DeleteOptions, are read. */
+const optionsBodies: Merging = { mergesRepeated: false }
+
 /** Parses the body by its content type. Throws a 400, 413 or 415. */
 export function readBody(
   context: RequestContext,
-  { protobuf, mergesRepeated }: BodyConventions,
+  conventions: BodyConventions,
   kind?: DefaultKind,
 ): DecodedBody {
   const { headers } = context.request
   const body = bytesOf(context)
   const { type } = parseMediaType(getHeader(headers, 'content-type') || 'application/json')
-  const accepted = protobuf ? builtinTypes : jsonTypes
+  const accepted = conventions.protobuf ? builtinTypes : jsonTypes
   // The message is the same for custom resources: the list is the server's, not the resource's.
   if (!accepted.includes(type)) throw newUnsupportedMediaType(builtinTypes)
   if (type === 'application/yaml') return readYamlBody(body, context.yamlProblems)
   if (type === protobufMediaType) return readProtobufBody(body, kind)
   return !kind || kind.kind === 'DeleteOptions'
-    ? readJsonBody(body, false)
-    : readTypedBody(body, kind.kind, mergesRepeated)
+    ? readJsonBody(body, optionsBodies)
+    : readTypedBody(body, kind.kind, conventions)
 }
 
 /** The body's bytes. Throws a 413 when the transport stopped reading. */
@@ -130,9 +135,9 @@ function readProtobufBody(bytes: Uint8Array, kind: DefaultKind | undefined): Dec
 }
 
 /** As `readJsonBody`; errors have the expected kind and the beginning of the body. */
-function readTypedBody(bytes: Uint8Array, kind: string, mergeRepeated: boolean): DecodedBody {
+function readTypedBody(bytes: Uint8Array, kind: string, merging: Merging): DecodedBody {
   try {
-    return readJsonBody(bytes, mergeRepeated)
+    return readJsonBody(bytes, merging)
   } catch (error) {
     if (!isStatusError(error) || error.reason !== 'BadRequest') throw error
     throw unrecognized(bytes, kind, error.message)
@@ -147,9 +152,9 @@ function notAnObject(value: unknown): string {
 }
 
 /** Throws a 400 or 413 in upstream's words. */
-function readJsonBody(bytes: Uint8Array, mergeRepeated: boolean): DecodedBody {
+function readJsonBody(bytes: Uint8Array, { mergesRepeated }: Merging): DecodedBody {
   try {
-    const { value, duplicates, literals } = readJson(bytes, { mergeRepeated })
+    const { value, duplicates, literals } = readJson(bytes, { mergeRepeated: mergesRepeated })
     if (value === null) return { object: {}, duplicates }
     if (!isObject(value))
       throw newBadRequest(`couldn't get version/kind; json parse error: ${notAnObject(value)}`)

@@ -59,7 +59,7 @@ export async function handleDeleteCollection(
   const options = readDeleteOptions(context)
   warnOfPropagation(context, endpoint, options)
   const listOptions = parseListOptions(context.query)
-  validateListOptions(listOptions, false)
+  validateListOptions(listOptions)
   const matcher = createMatcher(endpoint, listOptions)
   const page = await ports.reader.readPage(context, endpoint, { options: listOptions, matcher })
   const deleted: StoredObject[] = []

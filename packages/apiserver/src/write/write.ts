@@ -93,7 +93,7 @@ export function createWrite(ports: WritePorts, request: WriteRequest): Write {
     options,
     operation,
     subresource,
-    strategyContext: createStrategyContext(ports, context, options.dryRun),
+    strategyContext: createStrategyContext(ports, context, options),
     part,
     body: undefined,
     object: part?.object ?? noObject,
@@ -112,7 +112,7 @@ export function createWrite(ports: WritePorts, request: WriteRequest): Write {
 function createStrategyContext(
   { env, cache, grants, serviceRanges, verifySignature }: WritePorts,
   { user, warnings }: ResourceContext,
-  dryRun: boolean,
+  { dryRun }: WriteOptions,
 ): StrategyContext {
   const { clock, random } = env
   const warn = (text: string) => warnings.push(text)

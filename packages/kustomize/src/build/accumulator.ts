@@ -1,7 +1,7 @@
-import { splitBracketedPath } from '../filters/path.ts'
 import type { VarArguments } from '../config/kustomization.ts'
 import { emptyConfig, mergeConfig, type TransformerConfig } from '../config/transformer-config.ts'
 import { buildFailed } from '../errors.ts'
+import { splitBracketedPath } from '../filters/path.ts'
 import { replaceVariables, Variables } from '../filters/variables.ts'
 import { equalGvk, type Gvk, splitApiVersion } from '../resource/gvk.ts'
 import { equalIds, type ResourceId } from '../resource/resource-id.ts'
@@ -47,7 +47,8 @@ export class Accumulator {
         throw buildFailed(`found ${found.length} resId matches for var ${name} (unable to disambiguate)`)
       found[0]?.varNames.push(name)
     }
-    for (const { name = '', fieldref } of variables) this.#addVariable(name, fieldref?.fieldPath || 'metadata.name')
+    for (const { name = '', fieldref } of variables)
+      this.#addVariable(name, fieldref?.fieldPath || 'metadata.name')
   }
 
   /** Replaces variables by their values, and returns the names of those that stand nowhere. */
@@ -78,7 +79,12 @@ export class Accumulator {
   }
 }
 
-function targetGvk({ apiVersion = '', group = '', version = '', kind = '' }: NonNullable<VarArguments['objref']>): Gvk {
+function targetGvk({
+  apiVersion = '',
+  group = '',
+  version = '',
+  kind = '',
+}: NonNullable<VarArguments['objref']>): Gvk {
   return apiVersion === '' ? { group, version, kind } : { group, ...withoutEmptyGroup(apiVersion), kind }
 }
 

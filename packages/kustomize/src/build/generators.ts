@@ -1,5 +1,5 @@
-import { buildFailed, withPrefix } from '../errors.ts'
 import type { GeneratorArguments, GeneratorOptions } from '../config/kustomization.ts'
+import { buildFailed, withPrefix } from '../errors.ts'
 import type { DataValue } from '../resource/data.ts'
 import { setConfigMapData, setSecretData } from '../resource/data.ts'
 import { type Behavior, Resource } from '../resource/resource.ts'
@@ -34,7 +34,11 @@ export function mergeOptions(
 }
 
 /** A ConfigMap or Secret from files, literals and environment files. */
-export function generate(kind: 'ConfigMap' | 'Secret', args: GeneratorArguments, context: GeneratorContext): Resource {
+export function generate(
+  kind: 'ConfigMap' | 'Secret',
+  args: GeneratorArguments,
+  context: GeneratorContext,
+): Resource {
   const { name = '', namespace = '', options } = args
   if (name === '') throw buildFailed('a configmap must have a name')
   const root = mappingNode()
@@ -62,7 +66,11 @@ export function generate(kind: 'ConfigMap' | 'Secret', args: GeneratorArguments,
 const toBehavior = (text: string | undefined): Behavior =>
   text === 'create' || text === 'replace' || text === 'merge' ? text : 'unspecified'
 
-function addMetadata(root: YamlNode, field: 'labels' | 'annotations', values: ReadonlyMap<string, string> | undefined): void {
+function addMetadata(
+  root: YamlNode,
+  field: 'labels' | 'annotations',
+  values: ReadonlyMap<string, string> | undefined,
+): void {
   for (const key of [...(values?.keys() ?? [])].sort(compareBytes)) {
     const node = stringNode(values!.get(key)!)
     node.style = 'single'

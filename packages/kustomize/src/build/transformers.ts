@@ -7,9 +7,9 @@ import { changeNamespace, type NamespaceChange } from '../filters/namespace.ts'
 import { hashResource } from '../hash.ts'
 import { helmAnnotation } from '../resource/annotations.ts'
 import { isSelected, orderFirst, orderLast, printGvk, rankKinds, sortText } from '../resource/gvk.ts'
-import { type Resource } from '../resource/resource.ts'
-import type { ResourceMap } from '../resource/resource-map.ts'
+import type { Resource } from '../resource/resource.ts'
 import { idKey, type ResourceId } from '../resource/resource-id.ts'
+import type { ResourceMap } from '../resource/resource-map.ts'
 import { tags } from '../yaml/node.ts'
 import { compareBytes } from '../yaml/tree.ts'
 
@@ -36,7 +36,11 @@ const notRenamed = [
   { group: '', version: '', kind: 'Namespace' },
 ]
 
-export function addAffix(affix: string, position: 'prefix' | 'suffix', specs: readonly FieldSpec[]): Transformer {
+export function addAffix(
+  affix: string,
+  position: 'prefix' | 'suffix',
+  specs: readonly FieldSpec[],
+): Transformer {
   return map => {
     for (const resource of map.resources) {
       const id = resource.originalId
@@ -162,6 +166,7 @@ function sortKey(resource: Resource, ranks: ReadonlyMap<string, number>): SortKe
 function compareSortKeys(a: SortKey, b: SortKey): number {
   if (a.gvk === b.gvk) return compareBytes(a.text, b.text)
   if (a.rank !== b.rank) return a.rank - b.rank
-  const isCoreNamespace = a.id.kind === 'Namespace' && b.id.kind === 'Namespace' && (a.id.group === '' || b.id.group === '')
+  const isCoreNamespace =
+    a.id.kind === 'Namespace' && b.id.kind === 'Namespace' && (a.id.group === '' || b.id.group === '')
   return isCoreNamespace ? compareBytes(b.gvk, a.gvk) : compareBytes(a.gvk, b.gvk)
 }

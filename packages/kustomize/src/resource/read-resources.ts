@@ -53,7 +53,8 @@ function splitDocuments(text: string): string[] {
   let from = 0
   for (const match of text.matchAll(separator)) {
     const rest = match[0].slice(4).trim()
-    if (rest !== '' && !rest.startsWith('#')) throw buildFailed(`invalid document separator: ${match[0].trim()}`)
+    if (rest !== '' && !rest.startsWith('#'))
+      throw buildFailed(`invalid document separator: ${match[0].trim()}`)
     documents.push(`${text.slice(from, match.index)}\n`)
     from = match.index + match[0].length
   }

@@ -22,7 +22,8 @@ export function mergeList(input: ListMerge): YamlNode | undefined {
 
 function inferKeys({ list, patch }: ListMerge): readonly string[] {
   for (const source of [list, patch]) {
-    if (source !== undefined && source.content.every(item => fieldOf(item, 'name') !== undefined)) return ['name']
+    if (source !== undefined && source.content.every(item => fieldOf(item, 'name') !== undefined))
+      return ['name']
   }
   throw buildFailed('no merge key found for a list of the patch')
 }
@@ -88,7 +89,11 @@ function mergeItems(input: ListMerge, keys: readonly string[], list: string[][])
 const isEmptyMap = (node: YamlNode | undefined): boolean =>
   isMissingOrNull(node) || (node!.kind === 'mapping' && node!.content.length === 0)
 
-function findItem(list: YamlNode | undefined, keys: readonly string[], values: readonly string[]): YamlNode | undefined {
+function findItem(
+  list: YamlNode | undefined,
+  keys: readonly string[],
+  values: readonly string[],
+): YamlNode | undefined {
   if (list === undefined || list.kind !== 'sequence') return undefined
   const present = keys.map((_, at) => values[at] !== '')
   const valid = validate(present, { keys, values })

@@ -5,8 +5,16 @@
 import { buildFailed } from '../errors.ts'
 import type { MergeSchema } from '../schema/merge-schema.ts'
 import type { Schemas } from '../schema/schemas.ts'
-import { fieldOf, isEmptyNode, isMissingOrNull, isNullNode, scalarNode, textOf, type YamlNode } from './node.ts'
 import { mergeList } from './merge-list.ts'
+import {
+  fieldOf,
+  isEmptyNode,
+  isMissingOrNull,
+  isNullNode,
+  scalarNode,
+  textOf,
+  type YamlNode,
+} from './node.ts'
 import { clearField, compareBytes, expectKind, setField } from './tree.ts'
 
 type Maybe = YamlNode | undefined
@@ -32,7 +40,11 @@ export class Merger {
   }
 
   merge(target: Maybe, patch: Maybe, known: MergeSchema | undefined): Merged {
-    const kind = isMissingOrNull(target) ? (isMissingOrNull(patch) ? undefined : (patch as YamlNode).kind) : target!.kind
+    const kind = isMissingOrNull(target)
+      ? isMissingOrNull(patch)
+        ? undefined
+        : (patch as YamlNode).kind
+      : target!.kind
     const schema = known ?? this.#schemaByKind(target) ?? this.#schemaByKind(patch)
     if (kind !== undefined) {
       expectKind(target, kind)
@@ -99,7 +111,8 @@ export class Merger {
 
 function startMapping(target: Maybe, patch: Maybe): Merged {
   if (isMissingOrNull(target)) {
-    if (patch !== undefined && patch.kind !== 'scalar' && directiveOf(patch) === 'delete') return { node: undefined }
+    if (patch !== undefined && patch.kind !== 'scalar' && directiveOf(patch) === 'delete')
+      return { node: undefined }
     const nullText = patch === undefined ? (target as YamlNode | undefined)?.value : undefined
     if (nullText) return { node: scalarNode(nullText, '!!null'), keepNull: true }
     return { node: patch }

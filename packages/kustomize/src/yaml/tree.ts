@@ -103,11 +103,7 @@ export function kindBefore(next: string | undefined, last: NodeKind): NodeKind {
 }
 
 /** The node at a path; undefined when there is none. With `create`, missing parts are made, and the last of this kind. */
-export function lookup(
-  root: YamlNode,
-  path: readonly string[],
-  create?: NodeKind,
-): YamlNode | undefined {
+export function lookup(root: YamlNode, path: readonly string[], create?: NodeKind): YamlNode | undefined {
   let node: YamlNode | undefined = root
   const parts = path.map(part => part.trim()).filter(part => part !== '')
   for (const [at, part] of parts.entries()) {

@@ -40,7 +40,11 @@ export function isConditionTrue(status: JsonObject | undefined, type: string): b
 }
 
 /** Accepts the names that do not conflict. An established CRD stays established. `taken` is called when names changed. */
-export function setNames(crd: Crd, status: JsonObject, taken: () => TakenNames, now: string): void {
+export function setNames(
+  crd: Crd,
+  status: JsonObject,
+  { taken, now }: { readonly taken: () => TakenNames; readonly now: string },
+): void {
   const wanted = crd.spec.names ?? {}
   const held = (status.acceptedNames ?? {}) as typeof wanted
   if (deepEqual(wanted, held)) return

@@ -41,7 +41,12 @@ export function validateCrd(object: JsonObject, old: JsonObject | undefined): Fi
   return [
     ...(before ? [] : validateName(crd)),
     ...validateSpec(crd.spec, before?.spec, old),
-    ...(before ? validateSpecUpdate(crd.spec, before.spec, isEstablished(old)) : []),
+    ...(before
+      ? [
+          ...(isEstablished(old) ? validateEstablishedUpdate(crd.spec, before.spec) : []),
+          ...validateSpecUpdate(crd.spec, before.spec),
+        ]
+      : []),
     ...validateStoredVersions(crd),
     ...(isProtectedGroup(crd.spec.group ?? '')
       ? validateApproval(crd.metadata.annotations, before?.metadata)
@@ -230,15 +235,17 @@ function* validateLabels(labels: readonly string[], path: field.Path): Findings 
   }
 }
 
-/** Names that determine the storage key are immutable; once established, scope and kind are too. */
-function validateSpecUpdate(spec: CrdSpec, old: CrdSpec, established: boolean): FieldError[] {
+/** Once a CRD is established, its scope and kind are immutable. */
+function validateEstablishedUpdate(spec: CrdSpec, old: CrdSpec): FieldError[] {
   return [
-    ...(established
-      ? [
-          ...validateImmutableField(spec.scope ?? '', old.scope ?? '', specPath.child('scope')),
-          ...validateImmutableField(spec.names?.kind ?? '', old.names?.kind ?? '', namesPath.child('kind')),
-        ]
-      : []),
+    ...validateImmutableField(spec.scope ?? '', old.scope ?? '', specPath.child('scope')),
+    ...validateImmutableField(spec.names?.kind ?? '', old.names?.kind ?? '', namesPath.child('kind')),
+  ]
+}
+
+/** Names that determine the storage key are immutable. */
+function validateSpecUpdate(spec: CrdSpec, old: CrdSpec): FieldError[] {
+  return [
     ...validateImmutableField(spec.group ?? '', old.group ?? '', specPath.child('group')),
     ...validateImmutableField(spec.names?.plural ?? '', old.names?.plural ?? '', namesPath.child('plural')),
   ]

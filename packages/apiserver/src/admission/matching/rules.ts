@@ -21,12 +21,10 @@ export interface RuleSubject {
 }
 
 /** Whether a rule matches a request, resource names aside. */
-export function matchesRule(
-  rule: Rule,
-  { operation, resource, subresource, namespaced }: RuleSubject,
-): boolean {
+export function matchesRule(rule: Rule, subject: RuleSubject): boolean {
+  const { operation, resource, subresource } = subject
   return (
-    matchesScope(rule.scope, namespaced) &&
+    matchesScope(rule, subject) &&
     includes(rule.operations, operation) &&
     includes(rule.apiGroups, resource.group) &&
     includes(rule.apiVersions, resource.version) &&
@@ -34,7 +32,7 @@ export function matchesRule(
   )
 }
 
-function matchesScope(scope: string | undefined, namespaced: boolean): boolean {
+function matchesScope({ scope }: Rule, { namespaced }: RuleSubject): boolean {
   if (scope === undefined || scope === '*') return true
   return scope === (namespaced ? 'Namespaced' : 'Cluster')
 }

@@ -82,7 +82,7 @@ export async function callWebhook(
   })
   if (span) endCall(span, result)
   if (!result.ok) return fail(`failed to call webhook: ${result.reason}`)
-  const read = readReview(result.body, question, mutating)
+  const read = readReview(result.body, { ...question, mutating })
   if (!read.ok)
     return fail(
       `${read.malformed ? 'failed to call webhook' : 'received invalid webhook response'}: ${read.problem}`,

@@ -56,8 +56,7 @@ export type ReadAnswer =
 /** Parses a webhook's response; errors are in upstream's words. */
 export function readReview(
   body: Uint8Array,
-  { uid, version }: ReviewQuestion,
-  mutating: boolean,
+  { uid, version, mutating }: ReviewQuestion & { readonly mutating: boolean },
 ): ReadAnswer {
   let review: unknown
   try {

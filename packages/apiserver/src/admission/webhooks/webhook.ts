@@ -64,12 +64,11 @@ export class WebhookSource {
     const { webhooks, byRequest } = this.#view.value
     if (webhooks.length === 0) return []
     const { operation, resource, version, subresource, kind } = attributes
-    const namespaced = attributes.namespace !== '' && !isNamespaceResource(attributes)
-    const key = `${operation} ${resource.info.group}/${version.name}/${resource.info.resource}/${subresource} ${kind?.kind ?? ''} ${namespaced}`
+    const key = `${operation} ${resource.info.group}/${version.name}/${resource.info.resource}/${subresource} ${kind?.kind ?? ''} ${isInNamespace(attributes)}`
     let found = byRequest.get(key)
     if (!found) {
       found = webhooks.flatMap(webhook => {
-        const matched = findMatch(webhook, attributes, namespaced)
+        const matched = findMatch(webhook, attributes)
         return matched ? [{ webhook, matched }] : []
       })
       byRequest.set(key, found)
@@ -112,9 +111,15 @@ function readWebhook(hook: JsonObject, id: string, configuration: string, index:
   }
 }
 
+/** Whether the request is for an object in a namespace; a Namespace is not. */
+function isInNamespace(attributes: Attributes): boolean {
+  return attributes.namespace !== '' && !isNamespaceResource(attributes)
+}
+
 /** The request's own resource when a rule names it; otherwise, unless matchPolicy is Exact, an equivalent resource. */
-function findMatch(webhook: Webhook, attributes: Attributes, namespaced: boolean): Equivalent | undefined {
+function findMatch(webhook: Webhook, attributes: Attributes): Equivalent | undefined {
   const { operation, subresource } = attributes
+  const namespaced = isInNamespace(attributes)
   const subject = ({ resource }: Equivalent): RuleSubject => ({
     operation,
     resource,

@@ -13,7 +13,13 @@ import type { Backend } from './backend.ts'
 import { explain } from './explain.ts'
 import { forwardUpgrade } from './forward-upgrade.ts'
 import { rewriteLinks } from './html-links.ts'
-import { forwardedHeaders, hostOf, isUpgrade, returnedHeaders } from './proxy-headers.ts'
+import {
+  forwardedHeaders,
+  forwardedUpgradeHeaders,
+  hostOf,
+  isUpgrade,
+  returnedHeaders,
+} from './proxy-headers.ts'
 import type { ProxyPath } from './proxy-path.ts'
 import { type RewriteRule, rewriteUrl } from './rewrite-url.ts'
 
@@ -34,13 +40,13 @@ export interface Forwarding {
 export async function forward(forwarding: Forwarding): Promise<WireResponse> {
   const { request, path, backend } = forwarding
   if (isUpgrade(request)) {
-    const headers = forwardedHeaders(request, true)
+    const headers = forwardedUpgradeHeaders(request)
     // Upstream drops the query here; the backend may need it.
     return await forwardUpgrade(request, backend, { target: targetOf(path.path, request.query), headers })
   }
   const redirect = redirectToRoot(request, path)
   if (redirect) return redirect
-  const headers = forwardedHeaders(request, false)
+  const headers = forwardedHeaders(request)
   headers['x-forwarded-uri'] = encodePath(cleanPath(`${path.prefix}${path.path || '/'}`))
   let answer: Http1Response
   try {

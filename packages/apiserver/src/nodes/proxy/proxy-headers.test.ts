@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { WireRequest } from '@coxswain/wire'
-import { forwardedHeaders, isUpgrade, returnedHeaders } from './proxy-headers.ts'
+import { forwardedHeaders, forwardedUpgradeHeaders, isUpgrade, returnedHeaders } from './proxy-headers.ts'
 
 const request = (headers: WireRequest['headers'], remoteAddress?: string): WireRequest => ({
   method: 'GET',
@@ -23,14 +23,14 @@ describe('forwarded headers', () => {
       'sec-websocket-protocol': 'base64url.bearer.authorization.k8s.io.eA',
       cookie: 'kept',
     }
-    assert.deepEqual({ ...forwardedHeaders(request(headers), false) }, { cookie: 'kept' })
-    assert.deepEqual({ ...forwardedHeaders(request(headers), true) }, { cookie: 'kept' })
+    assert.deepEqual({ ...forwardedHeaders(request(headers)) }, { cookie: 'kept' })
+    assert.deepEqual({ ...forwardedUpgradeHeaders(request(headers)) }, { cookie: 'kept' })
   })
 
   it('have HTTP/1.1 form when the request came over HTTP/2', () => {
     const headers = { ':method': 'GET', ':authority': 'a:1', ':path': '/', ':scheme': 'https', accept: '*/*' }
     assert.deepEqual(
-      { ...forwardedHeaders(request(headers, '192.0.2.1'), false) },
+      { ...forwardedHeaders(request(headers, '192.0.2.1')) },
       {
         accept: '*/*',
         host: 'a:1',
@@ -41,7 +41,7 @@ describe('forwarded headers', () => {
 
   it('cannot drop X-Forwarded headers', () => {
     const headers = { connection: 'x-forwarded-for, host', 'x-forwarded-for': '198.51.100.1', host: 'a' }
-    const forwarded = forwardedHeaders(request(headers, '192.0.2.1'), false)
+    const forwarded = forwardedHeaders(request(headers, '192.0.2.1'))
     assert.deepEqual({ ...forwarded }, { host: 'a', 'x-forwarded-for': '198.51.100.1, 192.0.2.1' })
   })
 
@@ -49,7 +49,7 @@ describe('forwarded headers', () => {
     assert.equal(isUpgrade(request({ connection: 'keep-alive, Upgrade', upgrade: 'websocket' })), true)
     assert.equal(isUpgrade(request({ connection: 'keep-alive', upgrade: 'h2c' })), false)
     assert.equal(isUpgrade(request({ connection: 'upgrade' })), false)
-    assert.equal(forwardedHeaders(request({ upgrade: 'h2c' }), false).upgrade, undefined)
+    assert.equal(forwardedHeaders(request({ upgrade: 'h2c' })).upgrade, undefined)
   })
 
   it('keep repeated values in responses', () => {

@@ -49,13 +49,22 @@ export function isUpgrade({ headers }: WireRequest): boolean {
   return connection.includes('upgrade') && getHeader(headers, 'upgrade') !== undefined
 }
 
-/** The request headers that are forwarded to the backend, those of an upgrade included. */
-export function forwardedHeaders(request: WireRequest, upgrade: boolean): Headers {
-  const hidden = hiddenBy(request.headers)
+/** The request headers that are forwarded to the backend. */
+export function forwardedHeaders(request: WireRequest): Headers {
+  return headersWithout(request, hiddenBy(request.headers))
+}
+
+/** The same, with those of a protocol upgrade. */
+export function forwardedUpgradeHeaders(request: WireRequest): Headers {
+  const hidden = new Set(hiddenBy(request.headers))
+  hidden.delete('upgrade')
+  return headersWithout(request, hidden)
+}
+
+function headersWithout(request: WireRequest, hidden: ReadonlySet<string>): Headers {
   const headers: Headers = Object.create(null)
   for (const name in request.headers) {
-    const isOfUpgrade = upgrade && name === 'upgrade'
-    if (name.startsWith(':') || isSecret(name) || (hidden.has(name) && !isOfUpgrade)) continue
+    if (name.startsWith(':') || isSecret(name) || hidden.has(name)) continue
     headers[name] = request.headers[name]!
   }
   const host = hostOf(request)

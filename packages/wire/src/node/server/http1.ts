@@ -37,13 +37,17 @@ interface Exchange {
 
 function ignore(): void {}
 
-/** Answers one HTTP/1.1 request. `expectsContinue` when its client waits for a "100 Continue" before it sends the body. */
+/** An HTTP/1.1 request as Node hands it over. */
+export interface IncomingExchange extends Pick<Exchange, 'message' | 'response'> {
+  /** Whether the client waits for a "100 Continue" before it sends the body. */
+  readonly expectsContinue: boolean
+}
+
+/** Answers one HTTP/1.1 request. */
 export function answerHttp1(
   core: ServerCore,
   connection: ConnectionInfo,
-  message: IncomingMessage,
-  response: ServerResponse,
-  expectsContinue = false,
+  { message, response, expectsContinue }: IncomingExchange,
 ): void {
   const target = parseTarget(message.url ?? '')
   const headers = collectHeaders(message.rawHeaders)

@@ -253,10 +253,10 @@ function configure(server: Server | TlsServer, core: ServerCore, upgrade: ServeO
     return connection
   }
   const answer = (message: IncomingMessage, response: ServerResponse) =>
-    answerHttp1(core, connectionOf(message.socket), message, response)
+    answerHttp1(core, connectionOf(message.socket), { message, response, expectsContinue: false })
   server.on('request', answer)
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
-    answerHttp1(core, connectionOf(message.socket), message, response, true)
+    answerHttp1(core, connectionOf(message.socket), { message, response, expectsContinue: true })
   })
   if (!upgrade) return
   server.on('upgrade', (message, socket, head) => {
