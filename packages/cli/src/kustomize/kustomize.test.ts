@@ -38,7 +38,10 @@ describe('coxswain kustomize build', () => {
     assert.equal(run('app', '-o', 'out.yaml').status, 0)
     assert.equal(readFileSync(join(folder, 'out.yaml'), 'utf8'), built)
     const failed = run('app', '--output', 'none/out.yaml')
-    assert.deepEqual([failed.status, failed.stderr], [1, 'coxswain: cannot write none/out.yaml: does not exist\n'])
+    assert.deepEqual(
+      [failed.status, failed.stderr],
+      [1, 'coxswain: cannot write none/out.yaml: does not exist\n'],
+    )
     assert.deepEqual(
       readdirSync(folder).filter(name => name.endsWith('.tmp')),
       [],
@@ -48,14 +51,20 @@ describe('coxswain kustomize build', () => {
   it('reads files outside the folder only when it may, and prints warnings', () => {
     const refused = run('outside')
     assert.equal(refused.status, 1)
-    assert.match(refused.stderr, /^coxswain: accumulating resources: .*security; file '.*map\.yaml' is not in or below/m)
+    assert.match(
+      refused.stderr,
+      /^coxswain: accumulating resources: .*security; file '.*map\.yaml' is not in or below/m,
+    )
     const allowed = run('outside', '--load-restrictor', 'LoadRestrictionsNone')
     assert.equal(allowed.status, 0)
     assert.match(allowed.stderr, /^# Warning: 'commonLabels' is deprecated/)
   })
 
   it('says what is not supported, and what to do', () => {
-    assert.match(run('remote').stderr, /^coxswain: "https:\/\/example\.com\/x\.yaml" is not supported: .*Download it/)
+    assert.match(
+      run('remote').stderr,
+      /^coxswain: "https:\/\/example\.com\/x\.yaml" is not supported: .*Download it/,
+    )
     assert.match(run('helm').stderr, /"helmCharts" is not supported: .*helm template/)
     assert.match(run('https://github.com/a/b').stderr, /is not supported: repositories are not fetched/)
     assert.match(run('none').stderr, /must build at directory: '.*none': no such file or directory/)
