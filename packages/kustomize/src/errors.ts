@@ -31,11 +31,11 @@ export function prefixError(prefix: string, error: unknown): unknown {
   return buildFailed(`${prefix}: ${error.message}`, error)
 }
 
-/** Runs `step`, with words before the message of its error. */
-export function withPrefix<T>(prefix: string, step: () => T): T {
+/** Runs `step`, with words before the message of its error; a function makes them only when they are needed. */
+export function withPrefix<T>(prefix: string | (() => string), step: () => T): T {
   try {
     return step()
   } catch (error) {
-    throw prefixError(prefix, error)
+    throw prefixError(typeof prefix === 'string' ? prefix : prefix(), error)
   }
 }

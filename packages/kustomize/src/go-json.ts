@@ -1,6 +1,5 @@
-import { escapeHtml } from '@coxswain/apimachinery/go'
+import { compareCodePoints, escapeHtml } from '@coxswain/apimachinery/go'
 import type { JsonValue } from './yaml/decode.ts'
-import { compareBytes } from './yaml/tree.ts'
 
 /** JSON as Go writes it: keys in alphabetical order, `<`, `>` and `&` escaped. With `indent`, over several lines. */
 export function printGoJson(value: JsonValue, indent = ''): string {
@@ -17,7 +16,7 @@ function print(value: JsonValue, indent: string, margin: string): string {
     return `[${open}${value.map(item => print(item, indent, inner)).join(comma)}${close}]`
   }
   if (typeof value === 'object' && value !== null) {
-    const keys = Object.keys(value).sort(compareBytes)
+    const keys = Object.keys(value).sort(compareCodePoints)
     if (keys.length === 0) return '{}'
     const colon = indent === '' ? ':' : ': '
     const members = keys.map(key => printText(key) + colon + print(value[key]!, indent, inner))

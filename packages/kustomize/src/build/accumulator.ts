@@ -1,3 +1,4 @@
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import type { VarArguments } from '../config/kustomization.ts'
 import { emptyConfig, mergeConfig, type TransformerConfig } from '../config/transformer-config.ts'
 import { buildFailed } from '../errors.ts'
@@ -7,7 +8,7 @@ import { equalGvk, type Gvk, splitApiVersion } from '../resource/gvk.ts'
 import { equalIds, type ResourceId } from '../resource/resource-id.ts'
 import { ResourceMap } from '../resource/resource-map.ts'
 import { type JsonValue, valueOfNode } from '../yaml/decode.ts'
-import { compareBytes, lookup } from '../yaml/tree.ts'
+import { lookup } from '../yaml/tree.ts'
 
 /** The objects of a kustomization and its bases, with their configuration and variables. */
 export class Accumulator {
@@ -54,7 +55,7 @@ export class Accumulator {
   /** Replaces variables by their values, and returns the names of those that stand nowhere. */
   resolveVariables(): string[] {
     const values = new Map<string, JsonValue>()
-    for (const name of [...this.#variables.keys()].sort(compareBytes))
+    for (const name of [...this.#variables.keys()].sort(compareCodePoints))
       values.set(name, this.#valueOf(name, this.#variables.get(name)!))
     if (values.size === 0) return []
     const variables = new Variables(values)

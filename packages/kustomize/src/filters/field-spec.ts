@@ -1,3 +1,4 @@
+import { BoundedMap } from '@coxswain/kit'
 import type { FieldSpec } from '../config/inputs.ts'
 import { buildFailed, withPrefix } from '../errors.ts'
 import { splitApiVersion } from '../resource/gvk.ts'
@@ -29,10 +30,22 @@ export function applyFieldSpec(root: YamlNode, spec: FieldSpec, change: FieldCha
     if ((spec.group !== '' && spec.group !== group) || (spec.version !== '' && spec.version !== version))
       return
   }
-  const name = fieldOf(fieldOf(root, 'metadata'), 'name')?.value ?? ''
-  withPrefix(`considering field '${spec.path}' of object ${fieldOf(root, 'kind')?.value}/${name}`, () =>
-    walk(root, splitPath(spec.path, '/'), { spec, change }),
+  withPrefix(
+    () =>
+      `considering field '${spec.path}' of object ${fieldOf(root, 'kind')?.value}/${fieldOf(fieldOf(root, 'metadata'), 'name')?.value ?? ''}`,
+    () => walk(root, partsOf(spec.path), { spec, change }),
   )
+}
+
+const knownPaths = new BoundedMap<string, readonly string[]>(2_000)
+
+function partsOf(path: string): readonly string[] {
+  let parts = knownPaths.get(path)
+  if (parts === undefined) {
+    parts = splitPath(path, '/')
+    knownPaths.set(path, parts)
+  }
+  return parts
 }
 
 export function applyFieldSpecs(root: YamlNode, specs: readonly FieldSpec[], change: FieldChange): void {

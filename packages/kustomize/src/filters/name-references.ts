@@ -85,12 +85,14 @@ class ReferenceFixer {
 
   fix(spec: FieldSpec, target: Gvk): void {
     const referrer = this.#referrer
-    withPrefix(`updating name reference in '${spec.path}' field of '${printId(referrer.currentId)}'`, () =>
-      applyFieldSpec(
-        referrer.node,
-        { ...referrer.gvk, path: spec.path, create: spec.create },
-        { set: node => this.#set(node, spec, target) },
-      ),
+    withPrefix(
+      () => `updating name reference in '${spec.path}' field of '${printId(referrer.currentId)}'`,
+      () =>
+        applyFieldSpec(
+          referrer.node,
+          { ...referrer.gvk, path: spec.path, create: spec.create },
+          { set: node => this.#set(node, spec, target) },
+        ),
     )
   }
 

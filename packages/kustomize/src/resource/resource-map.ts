@@ -1,7 +1,7 @@
 import { buildFailed } from '../errors.ts'
 import { fieldOf, isEmptyNode, mappingNode, type YamlNode } from '../yaml/node.ts'
 import { clearField, setField } from '../yaml/tree.ts'
-import { setConfigMapData, setSecretData } from './data.ts'
+import { setBinaryData, setConfigMapData, setSecretData } from './data.ts'
 import { getOrigin, setOrigin } from './origin.ts'
 import type { Resource } from './resource.ts'
 import { equalIds, idKey, printId, type ResourceId } from './resource-id.ts'
@@ -120,7 +120,7 @@ function mergeData(resource: Resource, old: Resource): void {
   for (const [key, value] of data) setConfigMapData(resource.node, key, value)
   const binary = new Map([...oldBinary, ...dataOf(resource, 'binaryData')])
   clearField(resource.node, 'binaryData')
-  for (const [key, value] of binary) setConfigMapData(resource.node, key, value, 'binaryData')
+  for (const [key, value] of binary) setBinaryData(resource.node, key, value)
   if (origin !== undefined) setOrigin(resource, origin)
 }
 

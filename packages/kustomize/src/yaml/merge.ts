@@ -2,6 +2,7 @@
  * Strategic merge as kustomize does it: on the text of a document, with lists that are merged in front of the ones that are there, and
  * `$patch: delete | replace | merge` in mappings and lists.
  */
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import { buildFailed } from '../errors.ts'
 import type { MergeSchema } from '../schema/merge-schema.ts'
 import type { Schemas } from '../schema/schemas.ts'
@@ -15,12 +16,12 @@ import {
   textOf,
   type YamlNode,
 } from './node.ts'
-import { clearField, compareBytes, expectKind, setField } from './tree.ts'
+import { clearField, expectKind, setField } from './tree.ts'
 
 type Maybe = YamlNode | undefined
 
 /** What is left after a merge; `keepNull` is a null that a patch may not remove. */
-export interface Merged {
+interface Merged {
   readonly node: Maybe
   readonly keepNull?: boolean
 }
@@ -32,7 +33,7 @@ export function mergeStrategic(patch: YamlNode, target: YamlNode, schemas: Schem
 
 type Directive = 'delete' | 'replace' | 'merge'
 
-export class Merger {
+class Merger {
   readonly #schemas: Schemas
 
   constructor(schemas: Schemas) {
@@ -75,7 +76,9 @@ export class Merger {
     setStyle(target, patch)
     const list = this.#startList(target, patch)
     if (list === undefined) return undefined
-    return mergeList({ list, patch, schema, merger: this })
+    const mergeItem = (old: Maybe, added: Maybe, known: MergeSchema | undefined): Maybe =>
+      this.merge(old, added, known).node
+    return mergeList({ list, patch, schema, mergeItem })
   }
 
   #startList(target: Maybe, patch: Maybe): Maybe {
@@ -101,7 +104,7 @@ export class Merger {
       if (isMissingOrNull(source) || source!.kind !== 'mapping') continue
       for (let at = 0; at < source!.content.length; at += 2) names.add(source!.content[at]!.value)
     }
-    for (const name of [...names].sort(compareBytes)) {
+    for (const name of [...names].sort(compareCodePoints)) {
       const merged = this.merge(fieldOf(result, name), fieldOf(patch, name), schema?.field(name))
       setField(result, name, { value: merged.node, ...(merged.keepNull && { keepNull: true }) })
     }

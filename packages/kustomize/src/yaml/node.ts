@@ -26,7 +26,7 @@ export type NodeStyle = 'plain' | 'single' | 'double' | 'literal' | 'folded' | '
  */
 export class YamlNode {
   kind: NodeKind
-  /** A short tag such as `!!int`; empty where nobody decided: the text decides when it is written. */
+  /** A short tag such as `!!int`; empty where none was set: the text decides when it is written. */
   tag: string
   /** The text of a scalar. */
   value: string
