@@ -11,6 +11,7 @@ import {
 import { addConvert } from './convert/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { addImport } from './import/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addSubcommand } from './subcommand.ts'
@@ -74,6 +75,7 @@ export function createProgram(): Command {
   addManifests(program)
   addConvert(program)
   addTypes(program)
+  addImport(program)
   return program
 }
 

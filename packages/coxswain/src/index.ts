@@ -74,6 +74,7 @@ export {
   labelsChanged,
   not,
   type Operator,
+  type OperatorBuilder,
   type OperatorClient,
   or,
   type Predicate,
