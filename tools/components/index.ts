@@ -61,6 +61,14 @@ const installers = {
       name: 'etcd-3.6',
       log,
     }),
+  'kubebuilder-4': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/kubebuilder/v4',
+      version: 'v4.15.0',
+      name: 'kubebuilder-4',
+      log,
+    }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 

@@ -19,6 +19,7 @@ export function comparableDefinition(crd: CustomResourceDefinition): unknown {
       versions: versions.map(({ schema, additionalPrinterColumns, ...version }) => ({
         ...version,
         deprecated: version.deprecated === true ? true : undefined,
+        subresources: Object.keys(version.subresources ?? {}).length > 0 ? version.subresources : undefined,
         additionalPrinterColumns: additionalPrinterColumns?.map(
           ({ description: _, priority, ...column }) => ({
             ...column,

@@ -67,10 +67,25 @@ export type ${names.kind} = KindOf<typeof ${names.kind}.${chosen}>
   return { code, version: chosen }
 }
 
-/** What the import keeps: not the annotations of controller-gen, and the conversion is that of the webhooks. */
+const everyObject: Readonly<Record<string, Schema>> = {
+  apiVersion: { type: 'string' },
+  kind: { type: 'string' },
+  metadata: { type: 'object' },
+}
+
+/**
+ * What the import keeps: not the metadata of the CRD, and the conversion is that of the webhooks. Servers require apiVersion, kind and
+ * metadata of every object by themselves.
+ */
 function comparable(crd: CustomResourceDefinition): unknown {
   const { conversion: _, ...spec } = crd.spec
-  return comparableDefinition({ ...crd, metadata: { name: crd.metadata.name }, spec })
+  const versions = spec.versions.map(version => {
+    const schema = version.schema?.openAPIV3Schema
+    const required = schema?.required?.filter(name => !(name in everyObject)) ?? []
+    const properties = { ...everyObject, ...schema?.properties }
+    return { ...version, schema: { openAPIV3Schema: { ...schema, properties, required } } }
+  })
+  return comparableDefinition({ ...crd, metadata: { name: crd.metadata.name }, spec: { ...spec, versions } })
 }
 
 interface VersionSource {
