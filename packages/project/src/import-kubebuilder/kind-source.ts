@@ -25,8 +25,7 @@ export interface KindSource {
  */
 export function printKind(crd: CustomResourceDefinition): KindSource {
   const { group, names, scope, versions } = crd.spec
-  const single = versions.length === 1
-  const printed = versions.map(version => printVersion(version, single))
+  const printed = versions.map(version => printVersion(version, versions.length))
   const head = {
     group,
     kind: names.kind,
@@ -94,7 +93,7 @@ interface VersionSource {
   readonly value: object
 }
 
-function printVersion(version: CustomResourceDefinitionVersion, single: boolean): VersionSource {
+function printVersion(version: CustomResourceDefinitionVersion, count: number): VersionSource {
   const indent = '      '
   const schema: Schema = version.schema?.openAPIV3Schema ?? {}
   const { spec, status, apiVersion: _a, kind: _k, metadata: _m, ...rest } = schema.properties ?? {}
@@ -104,7 +103,7 @@ function printVersion(version: CustomResourceDefinitionVersion, single: boolean)
   const add = (name: string, value: unknown): void => {
     members.push([name, printValue(value, indent), value])
   }
-  if (!single && version.storage) add('storage', true)
+  if (count > 1 && version.storage) add('storage', true)
   if (!version.served) add('served', false)
   if (version.deprecated === true) add('deprecated', version.deprecationWarning ?? true)
   if (schema.description !== undefined) add('doc', schema.description)
