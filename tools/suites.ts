@@ -51,8 +51,9 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'types',
-    title: 'typed kinds for the custom resources of eight well-known projects: compiled, given back, used',
-    components: [],
+    title:
+      'typed kinds for the custom resources of eight well-known projects: compiled, given back, used; a project of kubebuilder imported',
+    components: ['controller-gen', 'kubebuilder-4'],
     timeout: 300,
   },
   {

@@ -1,8 +1,9 @@
 import type { BenchDefinition } from '../harness.ts'
 import { kustomizeCases } from './kustomize.ts'
+import { typesCases } from './types.ts'
 
 export const bench: BenchDefinition = {
-  title: 'toolchain: kustomize build, beside the real kustomize 5.8',
+  title: 'toolchain: the generators of a project, beside those for Go',
   rounds: 7,
-  cases: stack => kustomizeCases(stack),
+  cases: async stack => [...(await kustomizeCases(stack)), ...(await typesCases(stack))],
 }

@@ -125,6 +125,14 @@ const installers = {
       packages: ['bash-static', 'busybox-static', 'curl', 'bind9-dnsutils', 'libc-bin', 'netcat-openbsd'],
       name: 'image-tree',
     }),
+  'kubebuilder-4': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/kubebuilder/v4',
+      version: 'v4.15.0',
+      name: 'kubebuilder-4',
+      log,
+    }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
 } satisfies Record<string, (log: Log) => Promise<string>>
 

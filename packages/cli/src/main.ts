@@ -16,6 +16,7 @@ import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addImage } from './image/command.ts'
 import { addKustomize } from './kustomize/command.ts'
+import { addImport } from './import/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addScaffold } from './scaffold/command.ts'
@@ -89,6 +90,7 @@ export function createProgram(): Command {
   addCompletion(program)
   addImage(program)
   addChart(program)
+  addImport(program)
   return program
 }
 

@@ -8,6 +8,8 @@ export type ProjectErrorCode =
   | 'BadPath'
   /** Manifests cannot be generated: nothing to generate, two kinds of one name, or what no server would accept. */
   | 'BadManifests'
+  /** A PROJECT file cannot be read, or what it names is missing. */
+  | 'BadProject'
   /** A file could not be written; nothing was changed. */
   | 'NotWritten'
   /** A manifest is not a Kubernetes object, or lacks what is needed. */

@@ -21,10 +21,13 @@ export function definitionsFromPath(path: string): ReadDefinition[] {
   }
 }
 
+/** Bundles of many CRDs are larger than what a server accepts in one request. */
+const limits = { maxBytes: 64 * 2 ** 20, maxNodes: 5_000_000 }
+
 /** v1beta1 CRDs are converted. `source` is what errors name. */
 export function definitionsFromText(text: string, source: string): ReadDefinition[] {
   try {
-    return readYamlDocuments(text)
+    return readYamlDocuments(text, limits)
       .flatMap(({ value }) => itemsOf(value))
       .filter(isDefinition)
       .map(value => readDefinition(isOldDefinition(value) ? convertDefinition(value).object : value))

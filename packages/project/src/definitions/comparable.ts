@@ -19,13 +19,14 @@ export function comparableDefinition(crd: CustomResourceDefinition): unknown {
       versions: versions.map(({ schema, additionalPrinterColumns, ...version }) => ({
         ...version,
         deprecated: version.deprecated === true ? true : undefined,
+        subresources: Object.keys(version.subresources ?? {}).length > 0 ? version.subresources : undefined,
         additionalPrinterColumns: additionalPrinterColumns?.map(
           ({ description: _, priority, ...column }) => ({
             ...column,
             priority: priority === 0 ? undefined : priority,
           }),
         ),
-        schema: plainSchema(schema?.openAPIV3Schema),
+        schema: comparableSchema(schema?.openAPIV3Schema),
       })),
     },
   })
@@ -33,8 +34,11 @@ export function comparableDefinition(crd: CustomResourceDefinition): unknown {
 
 const prose = new Set(['description', 'title', 'example', 'externalDocs'])
 
-/** Prose is recognised by its place: a property may be called `description`. */
-function plainSchema(schema: unknown): unknown {
+/**
+ * A schema without prose, and without what a server adds by itself: lists are atomic and maps granular by default, and a field with a
+ * default is never missing. Prose is recognised by its place: a property may be called `description`.
+ */
+export function comparableSchema(schema: unknown): unknown {
   if (!isObject(schema)) return schema
   const result: Record<string, unknown> = {}
   for (const keyword of Object.keys(schema).sort()) {
@@ -42,16 +46,25 @@ function plainSchema(schema: unknown): unknown {
     if (prose.has(keyword)) continue
     if (keyword === 'properties' && isObject(value)) {
       const properties: Record<string, unknown> = {}
-      for (const name of Object.keys(value).sort()) setMember(properties, name, plainSchema(value[name]))
+      for (const name of Object.keys(value).sort()) setMember(properties, name, comparableSchema(value[name]))
       result[keyword] = properties
-    } else if (keyword === 'required' && Array.isArray(value)) result[keyword] = [...value].sort()
+    } else if (keyword === 'required' && Array.isArray(value)) {
+      const needed = value.filter(name => !hasDefault(schema.properties, String(name))).sort()
+      if (needed.length > 0) result[keyword] = needed
+    } else if (keyword === 'x-kubernetes-list-type' && value === 'atomic') continue
+    else if (keyword === 'x-kubernetes-map-type' && value === 'granular') continue
     else if (keyword === 'items' || keyword === 'additionalProperties' || keyword === 'not')
-      result[keyword] = plainSchema(value)
+      result[keyword] = comparableSchema(value)
     else if (['allOf', 'anyOf', 'oneOf'].includes(keyword) && Array.isArray(value))
-      result[keyword] = value.map(plainSchema)
+      result[keyword] = value.map(comparableSchema)
     else if (value !== false || keyword === 'default') result[keyword] = value
   }
   return result
+}
+
+function hasDefault(properties: unknown, name: string): boolean {
+  const property = isObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+  return isObject(property) && property.default !== undefined
 }
 
 /** Lists and objects that are empty say the same as absent ones, outside schemas. */

@@ -1,0 +1,5 @@
+/**
+ * A Go project of kubebuilder as a project of this framework.
+ * @module
+ */
+export { type ImportedProject, importKubebuilder, type KubebuilderProject } from './import-kubebuilder.ts'
