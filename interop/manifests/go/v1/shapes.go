@@ -440,6 +440,7 @@ type AtMostOneSpec struct {
 	B string `json:"b,omitempty"`
 	// +optional
 	C string `json:"c,omitempty"`
+	D string `json:"d"`
 }
 
 type AtLeastOne struct {
@@ -486,8 +487,6 @@ type Unions struct {
 
 type UnionsSpec struct {
 	Source UnionSource `json:"source"`
-	// +optional
-	Fallback UnionSource `json:"fallback,omitempty"`
 }
 
 type Templates struct {

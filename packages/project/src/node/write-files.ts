@@ -1,12 +1,12 @@
 import {
   chmodSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -73,7 +73,9 @@ export function writeFiles(
 
 /** Makes a folder and its missing parents; undone from the innermost. */
 function makeFolder(path: string, undo: Undo[]): void {
-  if (existsSync(path)) return
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found) throw new Error(`${path} is not a directory`)
   const parent = dirname(path)
   if (parent !== path) makeFolder(parent, undo)
   mkdirSync(path)
