@@ -11,7 +11,7 @@ import {
 } from '@coxswain/project/node'
 import { CommandError } from '../exit.ts'
 import { loadConfig, operatorsOf } from '../host/load-config.ts'
-import type { ImageBuildOptions } from './command.ts'
+import type { ImageBuildOptions } from './options.ts'
 import { explained, formatSize, parseTags, Registries } from './registries.ts'
 
 /** Builds an image, and writes and pushes it as the options say. */
