@@ -28,7 +28,10 @@ export async function runImageBuild(folder: string, options: ImageBuildOptions):
     using registries = new Registries(options.insecureRegistry ?? [])
     const operators = await findOperators(folder, options.config)
     const base = await openBase(options.base, registries)
-    using built = await buildImage({ folder, base, platforms, operators, time, labels })
+    const exclude = [options.output, options.sbom].flatMap(path =>
+      path === undefined ? [] : [resolve(path)],
+    )
+    using built = await buildImage({ folder, base, platforms, operators, time, labels, exclude })
     tell(built, platforms)
     if (options.output !== undefined) await writeImage(built.image, { output: options.output, tags })
     if (options.sbom !== undefined) writeSbom(options.sbom, built.sbom)

@@ -29,6 +29,8 @@ describe('coxswain image', () => {
     assert.match(first.stdout, /^out@sha256:[0-9a-f]{64}\n$/)
     assert.match(first.stderr, /built for linux\/\w+: dependencies \d+ B, code \d+ B/)
     assert.ok(existsSync(join(folder.path, 'sbom.json')))
+    const again = await run(folder, ...build, '--output', 'out', '--sbom', 'sbom.json')
+    assert.equal(again.stdout, first.stdout, 'what a build writes into the project is not in the next image')
   })
 
   it('refuses bad usage with one line, and writes nothing', async () => {
@@ -41,12 +43,13 @@ describe('coxswain image', () => {
       [[...build, '--output', 'out', '--label', 'x'], 2, /expected KEY=VALUE/],
       [['image', 'build', '--base', 'oci:absent', '--output', 'out'], 1, /absent is not an OCI image layout/],
       [['image', 'push', 'absent', 'localhost:1/x'], 1, /absent is not an OCI image layout/],
-      [['image', 'build', 'absent', '--base', 'scratch', '--output', 'out'], 1, /absent/],
+      [['image', 'build', 'absent', '--base', 'scratch', '--output', 'out'], 1, /absent is not a project/],
     ]
     for (const [args, expected, pattern] of cases) {
       const { code, stderr } = await run(folder, ...args)
       assert.match(stderr, pattern)
       assert.equal(code, expected, stderr)
+      assert.doesNotMatch(stderr, /^ +at /m)
       assert.ok(!existsSync(join(folder.path, 'out')))
     }
   })
