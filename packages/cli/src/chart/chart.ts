@@ -6,7 +6,7 @@ import { generateChart } from '@coxswain/project/chart'
 import { isProjectError } from '@coxswain/project/files'
 import { type ChartChange, planChart } from '@coxswain/project/node'
 import { CommandError } from '../exit.ts'
-import type { ChartOptions } from './command.ts'
+import type { ChartOptions } from './options.ts'
 import { readObjects } from './read-objects.ts'
 
 /** Writes a chart, or says what would be written. */

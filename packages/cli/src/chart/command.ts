@@ -1,14 +1,6 @@
 import type { Command } from 'commander'
 import { addSubcommand } from '../subcommand.ts'
-
-/** The options of `chart`. */
-export interface ChartOptions {
-  readonly out: string
-  readonly from: string
-  readonly name?: string
-  readonly chartVersion?: string
-  readonly check: boolean
-}
+import type { ChartOptions } from './options.ts'
 
 /** Adds `chart`. */
 export function addChart(program: Command): void {

@@ -1,18 +1,6 @@
 import { type Command, Option } from 'commander'
 import { addSubcommand } from '../subcommand.ts'
-
-/** The options of `image build`. */
-export interface ImageBuildOptions {
-  readonly tag?: readonly string[]
-  readonly base: string
-  readonly platform?: string
-  readonly output?: string
-  readonly push: boolean
-  readonly sbom?: string
-  readonly label?: readonly string[]
-  readonly insecureRegistry?: readonly string[]
-  readonly config?: string
-}
+import type { ImageBuildOptions } from './options.ts'
 
 /** The base image when none is named. */
 export const defaultBase = 'docker.io/library/node:26-slim'

@@ -11,7 +11,7 @@ import {
 } from '@coxswain/project/node'
 import { CommandError } from '../exit.ts'
 import { loadConfig, operatorsOf } from '../host/load-config.ts'
-import type { ImageBuildOptions } from './command.ts'
+import type { ImageBuildOptions } from './options.ts'
 import { explained, formatSize, parseTags, Registries } from './registries.ts'
 
 /** Builds an image, and writes and pushes it as the options say. */
@@ -28,7 +28,10 @@ export async function runImageBuild(folder: string, options: ImageBuildOptions):
     using registries = new Registries(options.insecureRegistry ?? [])
     const operators = await findOperators(folder, options.config)
     const base = await openBase(options.base, registries)
-    using built = await buildImage({ folder, base, platforms, operators, time, labels })
+    const exclude = [options.output, options.sbom].flatMap(path =>
+      path === undefined ? [] : [resolve(path)],
+    )
+    using built = await buildImage({ folder, base, platforms, operators, time, labels, exclude })
     tell(built, platforms)
     if (options.output !== undefined) await writeImage(built.image, { output: options.output, tags })
     if (options.sbom !== undefined) writeSbom(options.sbom, built.sbom)

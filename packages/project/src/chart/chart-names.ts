@@ -1,4 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
+import { maxOf } from '@coxswain/kit'
 import { memberOf } from './member.ts'
 import { mapStrings, type TemplateText } from './template-text.ts'
 
@@ -35,7 +36,7 @@ export function findNames(project: string, objects: readonly JsonObject[]): Char
     names: [...new Set(names)].sort((a, b) => b.length - a.length),
     namespace: namespaces.find((each): each is string => typeof each === 'string' && each !== ''),
     serviceAccount: objects.filter(object => object.kind === 'ServiceAccount').map(nameOf)[0],
-    longestSuffix: Math.max(0, ...names.map(name => name.length - prefix.length)) + 1,
+    longestSuffix: maxOf([0, ...names.map(name => name.length - prefix.length)]) + 1,
   }
 }
 

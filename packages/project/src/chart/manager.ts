@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { memberOf } from './member.ts'
-import { escapeBraces, optionalValue, type TemplateText } from './template-text.ts'
+import { type Block, escapeBraces, optionalValue, type TemplateText } from './template-text.ts'
 
 /** What values.yaml says about the manager, as its Deployment has it. */
 export interface ManagerValues {
@@ -164,37 +164,31 @@ function portLines({ ports }: JsonObject) {
   ]
 }
 
-const mountLines =
-  ({ volumeMounts }: JsonObject) =>
-  (indent: string) =>
-    listWithCertificate('volumeMounts', volumeMounts, indent, [
-      `${indent}- mountPath: ${certificatePath}`,
-      `${indent}  name: webhook-certs`,
-      `${indent}  readOnly: true`,
-    ])
+const mountLines = ({ volumeMounts }: JsonObject) =>
+  listWithCertificate('volumeMounts', volumeMounts, [
+    `- mountPath: ${certificatePath}`,
+    '  name: webhook-certs',
+    '  readOnly: true',
+  ])
 
-const volumeLines =
-  ({ volumes }: JsonObject) =>
-  (indent: string) =>
-    listWithCertificate('volumes', volumes, indent, [
-      `${indent}- name: webhook-certs`,
-      `${indent}  secret:`,
-      `${indent}    secretName: webhook-server-cert`,
-    ])
+const volumeLines = ({ volumes }: JsonObject) =>
+  listWithCertificate('volumes', volumes, [
+    '- name: webhook-certs',
+    '  secret:',
+    '    secretName: webhook-server-cert',
+  ])
 
 /** The list of the Deployment, and the certificate of cert-manager unless the list has it already. */
-function listWithCertificate(
-  key: string,
-  value: unknown,
-  indent: string,
-  lines: readonly string[],
-): string[] {
+function listWithCertificate(key: string, value: unknown, certificate: readonly string[]): Block {
   const given = Array.isArray(value) ? value : []
-  const text = given.map(each => `${indent}- ${escapeBraces(JSON.stringify(each))}`)
-  if (given.some(each => isObject(each) && each.name === 'webhook-certs'))
-    return [`${indent}${key}:`, ...text]
-  const condition = 'and .Values.webhook.enable .Values.certManager.enable'
-  if (given.length > 0)
-    return [`${indent}${key}:`, ...text, `${indent}{{- if ${condition} }}`, ...lines, `${indent}{{- end }}`]
-  return [`${indent}{{- if ${condition} }}`, `${indent}${key}:`, ...lines, `${indent}{{- end }}`]
+  const items = given.map(each => `- ${escapeBraces(JSON.stringify(each))}`)
+  const has = given.some(each => isObject(each) && each.name === 'webhook-certs')
+  const begin = '{{- if and .Values.webhook.enable .Values.certManager.enable }}'
+  const end = '{{- end }}'
+  const lines = has
+    ? [`${key}:`, ...items]
+    : given.length > 0
+      ? [`${key}:`, ...items, begin, ...certificate, end]
+      : [begin, `${key}:`, ...certificate, end]
+  return indent => lines.map(line => `${indent}${line}`)
 }

@@ -36,6 +36,8 @@ export interface BuildImageOptions {
   readonly time: number
   /** In addition to the ones that the project's package.json gives. */
   readonly labels?: Readonly<Record<string, string>>
+  /** Absolute paths that stay out, such as where the image is written to. */
+  readonly exclude?: readonly string[]
 }
 
 /** A built image. Its layers are files that disposing removes. */
@@ -55,7 +57,7 @@ const user = '65532:65532'
  * Throws `BadProject`, `BadImage` and `NotWritten` (the layers' files, in the folder for temporary files).
  */
 export async function buildImage(options: BuildImageOptions): Promise<BuiltImage> {
-  const plan = planImage(options.folder, options.operators)
+  const plan = planImage(options.folder, options.operators, options.exclude)
   const folder = makeStaging()
   const dispose = () => rmSync(folder, { recursive: true, force: true })
   try {

@@ -24,8 +24,12 @@ export interface ImagePlan {
 
 const imageRoot = 'app'
 
-/** Reads a project's folder: which files go to which layer. Throws `BadProject`. */
-export function planImage(folder: string, operators: readonly string[]): ImagePlan {
+/** Reads a project's folder: which files go to which layer, apart from the absolute paths of `exclude`. Throws `BadProject`. */
+export function planImage(
+  folder: string,
+  operators: readonly string[],
+  exclude: readonly string[] = [],
+): ImagePlan {
   const graph = findProductionPackages(folder)
   const { project, packages, links } = graph
   const command = packages.find(each => each.name === 'coxswain')
@@ -52,7 +56,7 @@ export function planImage(folder: string, operators: readonly string[]): ImagePl
         .filter(part => part !== ''),
     ].join('/')
   const warnings: string[] = []
-  const folders = new Set([project.folder, ...packages.map(each => each.folder)])
+  const folders = new Set([project.folder, ...packages.map(each => each.folder), ...exclude])
   const walk = (kind: 'code' | 'package') => (each: ProductionPackage) => [
     { path: pathOf(each.folder), type: 'folder' as const },
     ...walkFolder({ folder: each.folder, pathOf, skip: folders, kind, warn: text => warnings.push(text) }),

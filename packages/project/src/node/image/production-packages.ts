@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { existsSync, lstatSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
 import { ProjectError } from '../../errors.ts'
@@ -44,6 +44,8 @@ const maxPackages = 20_000
  * Node resolves them: workspaces, `file:` links and pnpm's store included. Throws `BadProject` for one that is not installed.
  */
 export function findProductionPackages(folder: string): ProductionGraph {
+  if (!existsSync(join(folder, 'package.json')))
+    throw new ProjectError('BadProject', `${folder} is not a project: it has no package.json`)
   const root = realpathSync(folder)
   const state: Visit = { found: new Map(), links: new Map() }
   const folders = new Set([root])

@@ -18,7 +18,7 @@ export interface WalkOptions {
   readonly folder: string
   /** Maps a path on the disk to one in the image; undefined for a path that the image does not have. */
   readonly pathOf: (path: string) => string | undefined
-  /** Folders of other layers. */
+  /** Files and folders that do not belong into this layer. */
   readonly skip: ReadonlySet<string>
   /** Whether .dockerignore and .gitignore count, and files are searched for secrets: for code, not for published packages. */
   readonly kind: 'code' | 'package'
@@ -65,7 +65,7 @@ function visit(folder: string, state: Visit): void {
     const path = join(folder, child.name)
     const isFolder = child.isDirectory()
     if (child.name === 'node_modules' || isNeverIncluded(child.name, isFolder ? 'folder' : 'file')) continue
-    if (isFolder && options.skip.has(path)) continue
+    if (options.skip.has(path) || (isFolder && isLayout(path))) continue
     const isIgnored = decide(levels, path, isFolder ? 'folder' : 'file') ?? state.isIgnored
     if (!isFolder) {
       if (!isIgnored) addFile(child, path, state)
@@ -160,6 +160,10 @@ function parentLevels(folder: string): Level[] {
   }
   return above.flatMap(each => readLevel(each, 'git', []))
 }
+
+/** An image that an earlier build wrote into the project. */
+const isLayout = (folder: string) =>
+  lstatSync(join(folder, 'oci-layout'), { throwIfNoEntry: false })?.isFile() === true
 
 function readBeginning(path: string): Uint8Array {
   const buffer = Buffer.alloc(secretPrefix)

@@ -267,8 +267,9 @@ describe('reading an image', () => {
     await assert.rejects(readLayer(wrong.host), failsWith('BadImage', /has the digest sha256:/))
     await using endless = await serve(
       image((_, response) => {
-        const more = () => {
-          if (!response.destroyed) response.write('x'.repeat(65536), more)
+        const more = (failure?: Error | null) => {
+          if (!failure && !response.destroyed)
+            response.write('x'.repeat(65536), error => setImmediate(more, error))
         }
         more()
       }),
