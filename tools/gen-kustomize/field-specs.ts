@@ -23,7 +23,9 @@ export function printFieldSpecs(folder: string): string {
       constants.set(name!, expression!)
   }
   const textOf = (name: string): string =>
-    [...constants.get(name)!.matchAll(/`([^`]*)`|([a-z]\w+)/g)].map(([, text, other]) => text ?? textOf(other!)).join('')
+    [...constants.get(name)!.matchAll(/`([^`]*)`|([a-z]\w+)/g)]
+      .map(([, text, other]) => text ?? textOf(other!))
+      .join('')
   const lines: string[] = []
   for (const name of [...constants.keys()].filter(key => key.endsWith('FieldSpecs')).sort()) {
     const text = textOf(name)
@@ -49,9 +51,14 @@ ${lines.join('\n')}
 `
 }
 
-const printKind = ({ group = '', version = '', kind = '' }: FieldSpec): string => `${group}/${version}/${kind}`
+const printKind = ({ group = '', version = '', kind = '' }: FieldSpec): string =>
+  `${group}/${version}/${kind}`
 
 function printSpec(spec: FieldSpec): string {
   const kind = printKind(spec)
-  return [spec.path.replaceAll('\\', '\\\\'), ...(spec.create ? ['+'] : []), ...(kind === '//' ? [] : [kind])].join(' ')
+  return [
+    spec.path.replaceAll('\\', '\\\\'),
+    ...(spec.create ? ['+'] : []),
+    ...(kind === '//' ? [] : [kind]),
+  ].join(' ')
 }

@@ -34,4 +34,7 @@ const bundle = JSON.parse(
 ) as Bundle
 const scopes = readScopes(readFileSync(join(openapi, 'openapi.go'), 'utf8'))
 writeFileSync(join(output, 'merge-schema.ts'), printMergeSchema(bundle, scopes))
-writeFileSync(join(output, 'field-specs.ts'), printFieldSpecs(join(api, 'internal/konfig/builtinpluginconsts')))
+writeFileSync(
+  join(output, 'field-specs.ts'),
+  printFieldSpecs(join(api, 'internal/konfig/builtinpluginconsts')),
+)

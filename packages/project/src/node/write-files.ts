@@ -7,6 +7,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -73,7 +74,10 @@ export function writeFiles(
 
 /** Makes a folder and its missing parents; undone from the innermost. */
 function makeFolder(path: string, undo: Undo[]): void {
-  if (existsSync(path)) return
+  if (existsSync(path)) {
+    if (!statSync(path).isDirectory()) throw new Error(`${path} is not a directory`)
+    return
+  }
   const parent = dirname(path)
   if (parent !== path) makeFolder(parent, undo)
   mkdirSync(path)
