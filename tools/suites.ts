@@ -66,6 +66,12 @@ export const suites: readonly Suite[] = [
     byHand: true,
   },
   {
+    name: 'kustomize',
+    title: 'kustomizations built by the real kustomize 5.8 and by ours',
+    components: ['kustomize-5.8'],
+    timeout: 300,
+  },
+  {
     name: 'real',
     title: 'our client, informers, controllers and operators against a real kube-apiserver',
     components: ['kubectl-1.36'],

@@ -46,6 +46,7 @@ const installers = {
       name: 'controller-gen',
       log,
     }),
+  // 5.8.3 builds the same texts, and needs a newer Go.
   'kustomize-5.8': (log: Log) =>
     buildGoProgram({
       cache: cacheFolder,

@@ -13,6 +13,7 @@ import { addConvert } from './convert/command.ts'
 import { addDeploy } from './deploy/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
+import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addScaffold } from './scaffold/command.ts'
@@ -81,6 +82,7 @@ export function createProgram(): Command {
   addDeploy(program)
   addScaffold(program)
   addCompletion(program)
+  addKustomize(program)
   return program
 }
 

@@ -1,7 +1,7 @@
 import type { KustomizeFiles } from '../files.ts'
 import { clearTransformations, setOrigin } from '../resource/origin.ts'
 import { Schemas } from '../schema/schemas.ts'
-import { type JsonObject, nodeToJson } from '../yaml/decode.ts'
+import { documentToJson, type JsonObject } from '../yaml/decode.ts'
 import { tags } from '../yaml/node.ts'
 import { writeOutput } from '../yaml/write-output.ts'
 import { applyFieldSpec, entrySetter } from '../filters/field-spec.ts'
@@ -52,6 +52,6 @@ export function buildKustomization(folder: string, files: KustomizeFiles, option
     if (!buildMetadata.includes('originAnnotations')) setOrigin(resource, undefined)
     if (!buildMetadata.includes('transformerAnnotations')) clearTransformations(resource)
   }
-  const objects = map.resources.map(({ node }) => nodeToJson(node) as JsonObject)
+  const objects = map.resources.map(({ node }) => documentToJson(node))
   return { objects, text: objects.map(writeOutput).join('---\n'), warnings }
 }

@@ -1,6 +1,7 @@
-import { isObject } from '@coxswain/apimachinery/json'
+import { isObject, readJson } from '@coxswain/apimachinery/json'
 import { applyJsonPatch } from '@coxswain/apimachinery/patch'
 import { readYaml } from '@coxswain/apimachinery/yaml'
+import { encodeText } from '@coxswain/kit'
 import type { PatchArguments } from '../config/kustomization.ts'
 import { buildFailed, isKustomizeError } from '../errors.ts'
 import { ResourceSelector } from '../filters/selector.ts'
@@ -8,7 +9,7 @@ import { isInternalAnnotation } from '../resource/annotations.ts'
 import { readResources } from '../resource/read-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { printId } from '../resource/resource-id.ts'
-import { type JsonObject, type JsonValue, jsonToNode, nodeToJson } from '../yaml/decode.ts'
+import { documentToJson, type JsonObject, type JsonValue, jsonToNode } from '../yaml/decode.ts'
 import type { GeneratorContext } from './generators.ts'
 import type { Transformer } from './transformers.ts'
 
@@ -49,7 +50,7 @@ function readOperations(text: string): Operations {
   if (text === '') throw buildFailed('empty json patch operations')
   let value: unknown
   try {
-    value = readYaml(text)?.value ?? []
+    value = text.startsWith('[') ? readJson(encodeText(text)).value : (readYaml(text)?.value ?? [])
   } catch (error) {
     throw buildFailed((error as Error).message, error)
   }
@@ -111,7 +112,7 @@ function applyOperations(resource: Resource, operations: Operations): void {
   const kept = [...resource.annotations].filter(([key]) => isInternalAnnotation(key))
   let patched: unknown
   try {
-    patched = applyJsonPatch(nodeToJson(resource.node), operations as never)
+    patched = applyJsonPatch(documentToJson(resource.node), operations as never)
   } catch (error) {
     throw buildFailed((error as Error).message, error)
   }

@@ -9,8 +9,7 @@ import { readResources } from '../resource/read-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ResourceMap } from '../resource/resource-map.ts'
 import type { Schemas } from '../schema/schemas.ts'
-import { nodeToJson } from '../yaml/decode.ts'
-import { printGoJson } from '../go-json.ts'
+import { sameNodes, type YamlNode } from '../yaml/node.ts'
 import { decodeText } from '@coxswain/kit'
 import { Accumulator } from './accumulator.ts'
 import { readCrds } from './crds.ts'
@@ -236,21 +235,21 @@ export class Target {
     const { map } = accumulator
     for (const plugin of this.#plugins(this.kustomization.validators ?? [])) {
       const transform = createTransformer(plugin, context)
-      const before = map.resources.map(fingerprint)
+      const before = map.resources.map(each => each.copy().node)
       transform(map)
-      const after = map.resources.map(fingerprint)
-      if (before.length !== after.length || before.some((text, at) => text !== after[at]))
+      const after = map.resources.map(withoutValidatedLabel)
+      if (before.length !== after.length || before.some((node, at) => !sameNodes(node, after[at]!)))
         throw buildFailed("validator shouldn't modify the resource map")
     }
   }
 }
 
-/** All of an object but the label that says that it was validated. */
-function fingerprint(resource: Resource): string {
+/** An object without the label that says that it was validated. */
+function withoutValidatedLabel(resource: Resource): YamlNode {
   const copy = resource.copy()
   const { labels } = copy
   if (labels.delete('validated-by')) copy.labels = labels
-  return printGoJson(nodeToJson(copy.node))
+  return copy.node
 }
 
 function pluginOrigin(plugin: Resource): Origin | undefined {

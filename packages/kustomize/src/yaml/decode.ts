@@ -23,12 +23,16 @@ export function nodeToJson(node: YamlNode): JsonValue {
   }
 }
 
-function mappingToJson(node: YamlNode): JsonObject {
+/** An object. Its own keys may be numbers and the like, unlike those of the mappings in it. */
+export function documentToJson(node: YamlNode): JsonObject {
+  return mappingToJson(node, key => (key.kind === 'scalar' ? key.value : keyText(key)))
+}
+
+function mappingToJson(node: YamlNode, nameOf: (key: YamlNode) => string = keyText): JsonObject {
   const object: JsonObject = {}
   const { content } = node
   for (let at = 0; at + 1 < content.length; at += 2) {
-    const key = content[at]!
-    const name = keyText(key)
+    const name = nameOf(content[at]!)
     if (Object.hasOwn(object, name)) throw buildFailed(`mapping key "${name}" already defined`)
     setMember(object, name, nodeToJson(content[at + 1]!))
   }

@@ -35,6 +35,8 @@ export class YamlNode {
   content: YamlNode[]
   /** Whether the tag was written in the source. */
   tagged = false
+  /** Whether it comes from a source as it is: validators may not even set a field to what it was. */
+  parsed = false
 
   constructor(kind: NodeKind, tag: string, value: string) {
     this.kind = kind
@@ -64,6 +66,7 @@ export function copyNode(node: YamlNode): YamlNode {
   const copy = new YamlNode(node.kind, node.tag, node.value)
   copy.style = node.style
   copy.tagged = node.tagged
+  copy.parsed = node.parsed
   if (node.content.length > 0) copy.content = node.content.map(copyNode)
   return copy
 }
@@ -76,6 +79,7 @@ export function assignNode(target: YamlNode, source: YamlNode): void {
   target.style = source.style
   target.content = source.content
   target.tagged = source.tagged
+  target.parsed = source.parsed
 }
 
 export const isNullNode = (node: YamlNode | undefined): boolean => node !== undefined && node.tag === tags.null
@@ -103,3 +107,13 @@ export function fieldOf(node: YamlNode | undefined, name: string): YamlNode | un
   for (let at = 0; at < content.length; at += 2) if (content[at]!.value === name) return content[at + 1]
   return undefined
 }
+
+/** Whether two nodes are the same in all that they are. */
+export const sameNodes = (a: YamlNode, b: YamlNode): boolean =>
+  a.kind === b.kind &&
+  a.tag === b.tag &&
+  a.value === b.value &&
+  a.style === b.style &&
+  a.parsed === b.parsed &&
+  a.content.length === b.content.length &&
+  a.content.every((child, at) => sameNodes(child, b.content[at]!))

@@ -111,11 +111,12 @@ class TreeBuilder {
       node.tag = shortTag(this.#text.slice(event.tagStart, event.tagEnd))
       node.tagged = node.tag !== '!'
       if (!node.tagged) node.tag = tags.string
-    } else if (style === 'plain') node.tag = resolvePlain(value).tag
+    } else if (style === 'plain') node.tag = value === '<<' ? tags.merge : resolvePlain(value).tag
     return node
   }
 
   #count(node: YamlNode): YamlNode {
+    node.parsed = true
     this.#nodes++
     this.#checkSize()
     return node

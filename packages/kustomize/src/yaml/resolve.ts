@@ -21,14 +21,13 @@ const words: ReadonlyMap<string, Resolved> = new Map([
     word => [word, { tag: tags.float, value: Infinity }] as const,
   ),
   ...['-.inf', '-.Inf', '-.INF'].map(word => [word, { tag: tags.float, value: -Infinity }] as const),
-  ['<<', { tag: tags.merge, value: '<<' }] as const,
 ])
 
 const oldBooleans = new Set('y Y yes Yes YES on On ON n N no No NO off Off OFF'.split(' '))
 const base60 = /^[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?$/
 const floatForm = /^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/
 const goFloat = /^[-+]?(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)(?:[eE][-+]?[0-9]+)?$/
-const mayBeSpecial = /^[-+.0-9~<nNtTfF]/
+const mayBeSpecial = /^[-+.0-9~nNtTfF]/
 
 /** What a plain scalar is. */
 export function resolvePlain(text: string): Resolved {

@@ -171,11 +171,13 @@ export function writeDoubleQuoted(value: string, place: ScalarPlace): string {
   let text = '"'
   let column = place.column + 1
   let afterSpace = false
+  // After a byte order mark the original escapes everything.
+  const escapesAll = value.startsWith('\ufeff')
   const chars = [...value]
   for (let i = 0; i < chars.length; i++) {
     const char = chars[i]!
     const code = char.codePointAt(0)!
-    if (code > 0xffff || !isPrintable(code) || code === 0x0a || isBreak(code) || char === '"' || char === '\\') {
+    if (escapesAll || code > 0xffff || !isPrintable(code) || code === 0x0a || isBreak(code) || char === '"' || char === '\\') {
       const escaped = escapeCode(code)
       text += escaped
       column += escaped.length

@@ -69,8 +69,8 @@ export function setField(
   name: string,
   { value, keepNull = false }: { value: YamlNode | undefined; keepNull?: boolean },
 ): YamlNode | undefined {
-  if (value !== undefined && isStringNode(value) && value.style === 'plain' && needsQuotes(value.value))
-    value.style = 'double'
+  if (value !== undefined && isStringNode(value) && value.style === 'plain' && value.value !== '')
+    if (needsQuotes(value.value)) value.style = 'double'
   if (value === undefined || (value.tag === tags.null && !keepNull)) return clearField(node, name)
   const known = getField(node, name)
   if (known !== undefined) {

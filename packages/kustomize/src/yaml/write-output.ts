@@ -1,3 +1,4 @@
+import { buildFailed } from '../errors.ts'
 import type { JsonObject, JsonValue } from './decode.ts'
 import { printNumber } from './number.ts'
 import { needsQuotesInOutput } from './resolve.ts'
@@ -56,9 +57,10 @@ class OutputWriter {
   #value(value: JsonValue, { indent, column, after }: { indent: number; column: number; after: string }): void {
     if (Array.isArray(value)) {
       if (value.length === 0) this.text += `${after}[]\n`
+      else if (after === '') this.sequence(value, indent + 2, indent + 2)
       else {
-        this.text += after === '' ? '' : '\n'
-        this.sequence(value, indent, after === '' ? indent : 0)
+        this.text += '\n'
+        this.sequence(value, indent, 0)
       }
     } else if (typeof value === 'object' && value !== null) {
       if (Object.keys(value).length === 0) this.text += `${after}{}\n`
@@ -89,7 +91,11 @@ function writeScalar(value: Exclude<JsonValue, JsonValue[] | JsonObject>, place:
   return value === null || typeof value === 'boolean' ? String(value) : printNumber(value)
 }
 
+/** What the reader of YAML between JSON and the output does not accept. */
+const controls = /[\u007f-\u0084\u0086-\u009f\ufffe\uffff]/
+
 function writeString(value: string, place: ScalarPlace): string {
+  if (controls.test(value)) throw buildFailed('yaml: control characters are not allowed')
   const analysis = analyzeScalar(value)
   const inKey = place.width === Infinity
   if (value.includes('\n')) {

@@ -66,6 +66,23 @@ describe('applying manifests', () => {
     }
   })
 
+  it('builds a folder with a kustomization, and reads what is in it by that alone', async () => {
+    using folder = folderOf({
+      'config/default/kustomization.yaml':
+        'namePrefix: dev-\nnamespace: team\nresources: [../base]\nconfigMapGenerator: [{name: made, literals: [x=1]}]\n',
+      'config/base/kustomization.yaml': 'resources: [a.yaml, namespace.yaml]\n',
+      'config/base/a.yaml': mapText('a'),
+      'config/base/namespace.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: { name: team }\n',
+      'config/base/unlisted.yaml': 'not: an object\n',
+    })
+    await using cluster = await startCluster({ env: new VirtualWorld({ seed: 6 }) })
+    const applied = await cluster.apply(join(folder.path, 'config/default'))
+    assert.deepEqual(
+      applied.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`),
+      ['Namespace /team', 'ConfigMap team/dev-a', 'ConfigMap team/dev-made-gm2k67mfm8'],
+    )
+  })
+
   it('applies a Pod to a namespace that is made with it', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld() })
     await cluster.apply(
@@ -83,6 +100,7 @@ describe('applying manifests', () => {
       'broken/x.yaml': 'a: [\n',
       'empty/readme.md': '',
       'kustomized/config/kustomization.yaml': 'resources: [a.yaml]\n',
+      'kustomized/b.yaml': mapText('b'),
     })
     await using cluster = await startCluster({ env: new VirtualWorld() })
     const refusal = (path: string) => cluster.apply(join(folder.path, path)).catch(error => error.message)
@@ -92,9 +110,10 @@ describe('applying manifests', () => {
     )
     assert.match(await refusal('broken'), /broken\/x\.yaml: /)
     assert.match(await refusal('empty'), /empty: no \.yaml, \.yml or \.json files$/)
+    assert.match(await refusal('kustomized'), /kustomized\/config: accumulating resources: .*a\.yaml/)
     assert.match(
-      await refusal('kustomized'),
-      /config\/kustomization\.yaml: kustomizations are not supported yet/,
+      await refusal('kustomized/config/kustomization.yaml'),
+      /not a Kubernetes object|apply the folder that it is in/,
     )
     assert.match(await refusal('nothing'), /ENOENT/)
     await assert.rejects(cluster.apply([]), /there is no object to apply/)

@@ -8,10 +8,3 @@ export interface Manifest {
   readonly object: ApiObject
   readonly place: string
 }
-
-/** Says that kustomizations cannot be applied, and what to do instead. */
-export function newKustomizationError(place: string): Error {
-  return new Error(
-    `${place}: kustomizations are not supported yet; apply the output of "kubectl kustomize", or the files that it names`,
-  )
-}

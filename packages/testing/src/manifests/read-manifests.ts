@@ -1,7 +1,7 @@
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { readYamlDocuments } from '@coxswain/apimachinery/yaml'
 import { readFiles } from '../node/read-files.ts'
-import { type Manifest, type Manifests, newKustomizationError } from './manifest.ts'
+import type { Manifest, Manifests } from './manifest.ts'
 
 /** All objects of the manifests in their order; lists are the objects in them. Throws for what is not a Kubernetes object. */
 export async function readSource(manifests: Manifests, place = 'manifest'): Promise<Manifest[]> {
@@ -33,7 +33,8 @@ function expand(value: unknown, place: string): Manifest[] {
   const { apiVersion, kind, items } = (value ?? {}) as Record<string, unknown>
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     throw new Error(`${place}: not a Kubernetes object: apiVersion and kind are needed`)
-  if (apiVersion.startsWith('kustomize.config.k8s.io/')) throw newKustomizationError(place)
+  if (apiVersion.startsWith('kustomize.config.k8s.io/'))
+    throw new Error(`${place}: a kustomization is not an object: apply the folder that it is in`)
   if (kind.endsWith('List') && Array.isArray(items))
     return items.flatMap((each, index) => expand(each, `${place}, item ${index + 1}`))
   const object = value as ApiObject
