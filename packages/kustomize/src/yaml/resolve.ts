@@ -12,7 +12,7 @@ export interface Resolved {
   readonly value: ScalarValue
 }
 
-const words: ReadonlyMap<string, Resolved> = new Map([
+const words: ReadonlyMap<string, Resolved> = new Map<string, Resolved>([
   ...['true', 'True', 'TRUE'].map(word => [word, { tag: tags.boolean, value: true }] as const),
   ...['false', 'False', 'FALSE'].map(word => [word, { tag: tags.boolean, value: false }] as const),
   ...['', '~', 'null', 'Null', 'NULL'].map(word => [word, { tag: tags.null, value: null }] as const),
