@@ -23,7 +23,12 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const named = process.argv.slice(2)
 const only = (pages: readonly string[]) => pages.filter(page => named.length === 0 || named.includes(page))
 const documents = only(['README.md', 'CONTRIBUTING.md'])
-const guides = only(['docs/first-operator.md', 'docs/testing-operators.md', 'docs/deploy.md', 'docs/project.md'])
+const guides = only([
+  'docs/first-operator.md',
+  'docs/testing-operators.md',
+  'docs/deploy.md',
+  'docs/project.md',
+])
 const readyWithin = 60_000
 
 const tally = new Tally()
