@@ -47,7 +47,9 @@ describe(`random overlays, seed ${seed}`, () => {
         try {
           return compare(join(folder, 'app'))
         } catch (error) {
-          throw new Error(`run ${run}:\n${[...files].map(([path, text]) => `-- ${path} --\n${text}`).join('')}${(error as Error).message}`)
+          throw new Error(
+            `run ${run}:\n${[...files].map(([path, text]) => `-- ${path} --\n${text}`).join('')}${(error as Error).message}`,
+          )
         }
       })
       if (refused) refusals++

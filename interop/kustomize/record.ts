@@ -18,7 +18,9 @@ for (const file of caseFiles()) {
   const parts = text.split(/^## /m)
   const recorded = parts.slice(1).map((part, at) => {
     const input = part.split(/^>> /m)[0]!
-    const { output } = withFiles(cases[at]!.files, folder => buildWithReal(program, join(folder, rootOf(cases[at]!))))
+    const { output } = withFiles(cases[at]!.files, folder =>
+      buildWithReal(program, join(folder, rootOf(cases[at]!))),
+    )
     return `## ${input}>> ${output === undefined ? 'refused\n' : `output\n${output}`}`
   })
   writeFileSync(fixturesFolder + file, parts[0]! + recorded.join(''))

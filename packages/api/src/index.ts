@@ -27,7 +27,6 @@ export {
   apiResourceList,
   apiVersions,
 } from './discovery/legacy.ts'
-export { Sha256, sha256 } from './discovery/sha256.ts'
 export { storageVersionHash } from './discovery/storage-hash.ts'
 export type { Ref } from './handle.ts'
 export { encodeOpenApiV2 } from './openapi/gnostic-v2.ts'

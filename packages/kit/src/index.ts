@@ -42,6 +42,7 @@ export {
 export { AsyncQueue } from './queue.ts'
 export { createRealRandom, createSeededRandom, type Random } from './random.ts'
 export { directScheduler, type Lane, type Scheduler } from './scheduler.ts'
+export { Sha256, sha256 } from './sha256.ts'
 export { TaskGroup } from './task-group.ts'
 export type { Span, SpanAttributes, SpanOptions, TraceContext, Tracer } from './tracer.ts'
 export { type StepRecord, VirtualWorld, type VirtualWorldOptions } from './virtual-world.ts'

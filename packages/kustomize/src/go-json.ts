@@ -1,6 +1,5 @@
-import { escapeHtml } from '@coxswain/apimachinery/go'
+import { compareCodePoints, escapeHtml } from '@coxswain/apimachinery/go'
 import type { JsonValue } from './yaml/decode.ts'
-import { compareBytes } from './yaml/tree.ts'
 
 /** JSON as Go writes it: keys in alphabetical order, `<`, `>` and `&` escaped. With `indent`, over several lines. */
 export function printGoJson(value: JsonValue, indent = ''): string {
@@ -17,7 +16,7 @@ function print(value: JsonValue, indent: string, margin: string): string {
     return `[${open}${value.map(item => print(item, indent, inner)).join(comma)}${close}]`
   }
   if (typeof value === 'object' && value !== null) {
-    const keys = Object.keys(value).sort(compareBytes)
+    const keys = Object.keys(value).sort(compareCodePoints)
     if (keys.length === 0) return '{}'
     const colon = indent === '' ? ':' : ': '
     const members = keys.map(key => printText(key) + colon + print(value[key]!, indent, inner))
@@ -32,6 +31,10 @@ const printText = (text: string): string => escapeHtml(JSON.stringify(text))
 function printJsonNumber(value: number): string {
   if (Object.is(value, -0)) return '-0'
   const size = Math.abs(value)
-  if (size !== 0 && (size < 1e-6 || size >= 1e21)) return value.toExponential().replace(/e([-+])(\d)$/, 'e$10$2').replace('e-0', 'e-')
+  if (size !== 0 && (size < 1e-6 || size >= 1e21))
+    return value
+      .toExponential()
+      .replace(/e([-+])(\d)$/, 'e$10$2')
+      .replace('e-0', 'e-')
   return Number.isInteger(value) ? BigInt(value).toString() : String(value)
 }

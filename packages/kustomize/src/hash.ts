@@ -1,14 +1,13 @@
-import { encodeText } from '@coxswain/kit'
-import { fieldOf, isMissingOrNull, type YamlNode } from './yaml/node.ts'
-import { nodeToJson, type JsonObject, type JsonValue } from './yaml/decode.ts'
+import { encodeHex, encodeText, sha256 } from '@coxswain/kit'
 import { printGoJson } from './go-json.ts'
-import { sha256Hex } from './sha256.ts'
+import { type JsonObject, type JsonValue, nodeToJson } from './yaml/decode.ts'
+import { fieldOf, isMissingOrNull, type YamlNode } from './yaml/node.ts'
 
 const letters: Readonly<Record<string, string>> = { 0: 'g', 1: 'h', 3: 'k', a: 'm', e: 't' }
 
 /** The suffix that kustomize adds to the name of a generated object. */
 export function hashResource(node: YamlNode): string {
-  const hex = sha256Hex(encodeText(printGoJson(hashedPart(node))))
+  const hex = encodeHex(sha256(encodeText(printGoJson(hashedPart(node)))))
   return hex.slice(0, 10).replace(/[013ae]/g, digit => letters[digit]!)
 }
 

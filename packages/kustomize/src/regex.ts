@@ -32,7 +32,8 @@ export function tryRegex(pattern: string): Regex | string {
 const plainText = /^[A-Za-z0-9_/-]*$/
 
 function compile(pattern: string): Regex | string {
-  if (pattern.length > longestPattern) return `error parsing regexp: expression too large: more than ${longestPattern} characters`
+  if (pattern.length > longestPattern)
+    return `error parsing regexp: expression too large: more than ${longestPattern} characters`
   if (plainText.test(pattern)) return { test: text => text.includes(pattern) }
   const whole = /^\^\(\?:([A-Za-z0-9_/-]*)\)\$$/.exec(pattern)
   if (whole !== null) return { test: text => text === whole[1] }

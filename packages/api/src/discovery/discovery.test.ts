@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
+import { sha256 } from '@coxswain/kit'
 import { builtinResources } from '../resources/builtin-resources.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { aggregatedDiscovery } from './aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.ts'
-import { sha256 } from './sha256.ts'
 
 const golden = readFixture('discovery.json.br') as Record<string, Record<string, unknown>>
 

@@ -1,6 +1,5 @@
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
-import { BoundedMap, encodeBase64, encodeText } from '@coxswain/kit'
-import { sha256 } from './sha256.ts'
+import { BoundedMap, encodeBase64, encodeText, sha256 } from '@coxswain/kit'
 
 const known = new BoundedMap<string, string>(5_000)
 

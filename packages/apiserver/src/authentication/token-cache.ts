@@ -1,5 +1,4 @@
-import { sha256 } from '@coxswain/api'
-import { BoundedMap, type Clock, encodeText } from '@coxswain/kit'
+import { BoundedMap, type Clock, encodeText, sha256 } from '@coxswain/kit'
 import type { TokenAnswer, TokenAuthenticator } from './authenticator.ts'
 
 export interface TokenCacheOptions {

@@ -1,5 +1,4 @@
-import { Sha256 } from '@coxswain/api'
-import { concatBytes, encodeHex, encodeText } from '@coxswain/kit'
+import { concatBytes, encodeHex, encodeText, Sha256 } from '@coxswain/kit'
 import type { WireBody } from '@coxswain/wire'
 import { Slices, type Turns } from '../cache/slices.ts'
 import type { Compression } from '../request/compression.ts'

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { buildKustomization, isKustomizeError } from '@coxswain/kustomize'
 import { diskFiles } from '@coxswain/kustomize/node'
 import { CommandError, explainSystemError } from '../exit.ts'
-import type { BuildCommandOptions } from './command.ts'
+import type { BuildCommandOptions } from './options.ts'
 
 /** Builds a folder and prints the objects, or writes them to a file as a whole. */
 export function build(folder: string, options: BuildCommandOptions): void {

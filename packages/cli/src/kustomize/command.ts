@@ -1,10 +1,6 @@
 import { type Command, Option } from 'commander'
 import { addSubcommand } from '../subcommand.ts'
-
-export interface BuildCommandOptions {
-  readonly output?: string
-  readonly loadRestrictor: 'LoadRestrictionsRootOnly' | 'LoadRestrictionsNone'
-}
+import type { BuildCommandOptions } from './options.ts'
 
 /** Adds `coxswain kustomize`. */
 export function addKustomize(program: Command): void {

@@ -1,9 +1,8 @@
-import { sha256 } from '@coxswain/api'
 import { PersistentVolumeClaim } from '@coxswain/api/core/v1'
 import type { VolumeAttachment } from '@coxswain/api/storage/v1'
 import type { DeepReadonly } from '@coxswain/apimachinery/meta'
 import { isPodTerminal, type PodView } from '@coxswain/kinds'
-import { encodeHex, encodeText } from '@coxswain/kit'
+import { encodeHex, encodeText, sha256 } from '@coxswain/kit'
 import type { OperatorClient } from '@coxswain/runtime'
 import { listPodsWith, type VolumeView } from '../persistent-volume/volumes.ts'
 

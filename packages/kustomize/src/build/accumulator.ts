@@ -1,13 +1,14 @@
-import { splitBracketedPath } from '../filters/path.ts'
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import type { VarArguments } from '../config/kustomization.ts'
 import { emptyConfig, mergeConfig, type TransformerConfig } from '../config/transformer-config.ts'
 import { buildFailed } from '../errors.ts'
+import { splitBracketedPath } from '../filters/path.ts'
 import { replaceVariables, Variables } from '../filters/variables.ts'
 import { equalGvk, type Gvk, splitApiVersion } from '../resource/gvk.ts'
 import { equalIds, type ResourceId } from '../resource/resource-id.ts'
 import { ResourceMap } from '../resource/resource-map.ts'
 import { type JsonValue, valueOfNode } from '../yaml/decode.ts'
-import { compareBytes, lookup } from '../yaml/tree.ts'
+import { lookup } from '../yaml/tree.ts'
 
 /** The objects of a kustomization and its bases, with their configuration and variables. */
 export class Accumulator {
@@ -47,13 +48,14 @@ export class Accumulator {
         throw buildFailed(`found ${found.length} resId matches for var ${name} (unable to disambiguate)`)
       found[0]?.varNames.push(name)
     }
-    for (const { name = '', fieldref } of variables) this.#addVariable(name, fieldref?.fieldPath || 'metadata.name')
+    for (const { name = '', fieldref } of variables)
+      this.#addVariable(name, fieldref?.fieldPath || 'metadata.name')
   }
 
   /** Replaces variables by their values, and returns the names of those that stand nowhere. */
   resolveVariables(): string[] {
     const values = new Map<string, JsonValue>()
-    for (const name of [...this.#variables.keys()].sort(compareBytes))
+    for (const name of [...this.#variables.keys()].sort(compareCodePoints))
       values.set(name, this.#valueOf(name, this.#variables.get(name)!))
     if (values.size === 0) return []
     const variables = new Variables(values)
@@ -78,7 +80,12 @@ export class Accumulator {
   }
 }
 
-function targetGvk({ apiVersion = '', group = '', version = '', kind = '' }: NonNullable<VarArguments['objref']>): Gvk {
+function targetGvk({
+  apiVersion = '',
+  group = '',
+  version = '',
+  kind = '',
+}: NonNullable<VarArguments['objref']>): Gvk {
   return apiVersion === '' ? { group, version, kind } : { group, ...withoutEmptyGroup(apiVersion), kind }
 }
 

@@ -1,10 +1,10 @@
 import type { KustomizeFiles } from '../files.ts'
+import { applyFieldSpec, entrySetter } from '../filters/field-spec.ts'
 import { clearTransformations, setOrigin } from '../resource/origin.ts'
 import { Schemas } from '../schema/schemas.ts'
 import { documentToJson, type JsonObject } from '../yaml/decode.ts'
 import { tags } from '../yaml/node.ts'
 import { writeOutput } from '../yaml/write-output.ts'
-import { applyFieldSpec, entrySetter } from '../filters/field-spec.ts'
 import { Loader, type LoadRestrictions } from './loader.ts'
 import { Target } from './target.ts'
 import { sortResources } from './transformers.ts'
@@ -26,7 +26,11 @@ export interface BuildResult {
 const version = 'v5.8.2'
 
 /** Builds the kustomization in a folder. Throws a KustomizeError. */
-export function buildKustomization(folder: string, files: KustomizeFiles, options: BuildOptions = {}): BuildResult {
+export function buildKustomization(
+  folder: string,
+  files: KustomizeFiles,
+  options: BuildOptions = {},
+): BuildResult {
   const warnings: string[] = []
   const warn = (warning: string): void => {
     warnings.push(warning)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { memoryFiles } from '../files.ts'
 import { isKustomizeError } from '../errors.ts'
+import { memoryFiles } from '../files.ts'
 import { allCases, type BuildCase, rootOf } from '../test-support/cases.ts'
 import { buildKustomization } from './build.ts'
 

@@ -1,7 +1,13 @@
 import { isObject } from '@coxswain/apimachinery/json'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { FieldSpec } from '../config/inputs.ts'
-import { addReference, emptyConfig, mergeConfig, mergeSpecs, type TransformerConfig } from '../config/transformer-config.ts'
+import {
+  addReference,
+  emptyConfig,
+  mergeConfig,
+  mergeSpecs,
+  type TransformerConfig,
+} from '../config/transformer-config.ts'
 import { buildFailed } from '../errors.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -15,7 +21,10 @@ export function readCrds(bytes: Uint8Array, path: string): TransformerConfig {
   try {
     definitions = readYaml(bytes)?.value ?? {}
   } catch (error) {
-    throw buildFailed(`unable to parse open API definition from '${path}': ${(error as Error).message}`, error)
+    throw buildFailed(
+      `unable to parse open API definition from '${path}': ${(error as Error).message}`,
+      error,
+    )
   }
   if (!isObject(definitions)) throw buildFailed(`unable to parse open API definition from '${path}'`)
   let config = emptyConfig

@@ -1,11 +1,12 @@
-import { buildFailed, withPrefix } from '../errors.ts'
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import type { GeneratorArguments, GeneratorOptions } from '../config/kustomization.ts'
+import { buildFailed, withPrefix } from '../errors.ts'
 import type { DataValue } from '../resource/data.ts'
 import { setConfigMapData, setSecretData } from '../resource/data.ts'
 import { type Behavior, Resource } from '../resource/resource.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import { mappingNode, scalarNode, stringNode, tags, type YamlNode } from '../yaml/node.ts'
-import { compareBytes, lookup, setField } from '../yaml/tree.ts'
+import { lookup, setField } from '../yaml/tree.ts'
 import type { Loader } from './loader.ts'
 import { baseName } from './paths.ts'
 
@@ -34,7 +35,11 @@ export function mergeOptions(
 }
 
 /** A ConfigMap or Secret from files, literals and environment files. */
-export function generate(kind: 'ConfigMap' | 'Secret', args: GeneratorArguments, context: GeneratorContext): Resource {
+export function generate(
+  kind: 'ConfigMap' | 'Secret',
+  args: GeneratorArguments,
+  context: GeneratorContext,
+): Resource {
   const { name = '', namespace = '', options } = args
   if (name === '') throw buildFailed('a configmap must have a name')
   const root = mappingNode()
@@ -46,7 +51,7 @@ export function generate(kind: 'ConfigMap' | 'Secret', args: GeneratorArguments,
   if (kind === 'Secret') setField(root, 'type', { value: stringNode(args.type || 'Opaque') })
   const data = loadData(args, context.loader)
   if (kind === 'Secret') lookup(root, ['data'], 'mapping')
-  for (const key of [...data.keys()].sort(compareBytes)) {
+  for (const key of [...data.keys()].sort(compareCodePoints)) {
     if (kind === 'ConfigMap') setConfigMapData(root, key, textIfValid(data.get(key)!))
     else setSecretData(root, key, data.get(key)!)
   }
@@ -62,8 +67,12 @@ export function generate(kind: 'ConfigMap' | 'Secret', args: GeneratorArguments,
 const toBehavior = (text: string | undefined): Behavior =>
   text === 'create' || text === 'replace' || text === 'merge' ? text : 'unspecified'
 
-function addMetadata(root: YamlNode, field: 'labels' | 'annotations', values: ReadonlyMap<string, string> | undefined): void {
-  for (const key of [...(values?.keys() ?? [])].sort(compareBytes)) {
+function addMetadata(
+  root: YamlNode,
+  field: 'labels' | 'annotations',
+  values: ReadonlyMap<string, string> | undefined,
+): void {
+  for (const key of [...(values?.keys() ?? [])].sort(compareCodePoints)) {
     const node = stringNode(values!.get(key)!)
     node.style = 'single'
     setField(lookup(root, ['metadata', field], 'mapping')!, key, { value: node })

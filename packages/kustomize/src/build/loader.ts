@@ -17,13 +17,17 @@ export class Loader {
   readonly #referrer: Loader | undefined
   readonly #depth: number
 
-  private constructor(root: string, parent: { files: KustomizeFiles; restrictions: LoadRestrictions; referrer?: Loader }) {
+  private constructor(
+    root: string,
+    parent: { files: KustomizeFiles; restrictions: LoadRestrictions; referrer?: Loader },
+  ) {
     this.root = root
     this.#files = parent.files
     this.#restrictions = parent.restrictions
     this.#referrer = parent.referrer
     this.#depth = parent.referrer === undefined ? 1 : parent.referrer.#depth + 1
-    if (this.#depth > maxDepth) throw new KustomizeError('TooLarge', `bases are nested more than ${maxDepth} deep`)
+    if (this.#depth > maxDepth)
+      throw new KustomizeError('TooLarge', `bases are nested more than ${maxDepth} deep`)
   }
 
   /** The loader of the folder that is built. */
@@ -49,7 +53,9 @@ export class Loader {
   #refuseCycle(candidate: string): void {
     for (let loader: Loader | undefined = this; loader !== undefined; loader = loader.#referrer) {
       if (isInside(loader.root, candidate))
-        throw buildFailed(`cycle detected: candidate root '${candidate}' contains visited root '${loader.root}'`)
+        throw buildFailed(
+          `cycle detected: candidate root '${candidate}' contains visited root '${loader.root}'`,
+        )
     }
   }
 
@@ -58,7 +64,8 @@ export class Loader {
     const absolute = path.startsWith('/') ? cleanPath(path) : joinPath(this.root, path)
     const real = realPathOf(this.#files, absolute)
     if (this.#restrictions === 'rootOnly') {
-      if (this.#files.readFolder(real) !== undefined) throw buildFailed(`'${absolute}' must resolve to a file`)
+      if (this.#files.readFolder(real) !== undefined)
+        throw buildFailed(`'${absolute}' must resolve to a file`)
       if (!isInside(folderName(real), this.root))
         throw buildFailed(`security; file '${absolute}' is not in or below '${this.root}'`)
     }
@@ -100,7 +107,10 @@ const remoteFile = /^https?:/i
 
 function refuseRemoteFile(path: string): void {
   if (remoteFile.test(path))
-    throw new KustomizeError('NotSupported', `"${path}" is not supported: files are not fetched over the network. Download it, and name the local copy`)
+    throw new KustomizeError(
+      'NotSupported',
+      `"${path}" is not supported: files are not fetched over the network. Download it, and name the local copy`,
+    )
 }
 
 /** A repository: by a scheme, a user name or GitHub's host, with at least an owner and a name. */
@@ -108,5 +118,8 @@ const repository = /^(?:git::)?(?:(?:ssh|https?|file):\/\/|[a-zA-Z][a-zA-Z0-9-]*
 
 function refuseRemote(path: string): void {
   if (repository.test(path))
-    throw new KustomizeError('NotSupported', `"${path}" is not supported: repositories are not fetched over the network. Clone it, and name the local folder`)
+    throw new KustomizeError(
+      'NotSupported',
+      `"${path}" is not supported: repositories are not fetched over the network. Clone it, and name the local folder`,
+    )
 }

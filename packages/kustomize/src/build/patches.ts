@@ -54,7 +54,8 @@ function readOperations(text: string): Operations {
   } catch (error) {
     throw buildFailed((error as Error).message, error)
   }
-  if (!Array.isArray(value) || !value.every(isObject)) throw buildFailed('not a list of JSON patch operations')
+  if (!Array.isArray(value) || !value.every(isObject))
+    throw buildFailed('not a list of JSON patch operations')
   return value as Operations
 }
 
@@ -74,7 +75,10 @@ function mergeTransformer(patches: readonly Resource[], args: PatchArguments, so
       try {
         target = map.getById(id)
       } catch (error) {
-        throw buildFailed(`no resource matches strategic merge patch "${printId(id)}": ${(error as Error).message}`, error)
+        throw buildFailed(
+          `no resource matches strategic merge patch "${printId(id)}": ${(error as Error).message}`,
+          error,
+        )
       }
       target.applyPatch(patch)
     }
@@ -104,7 +108,8 @@ export function patchJson6902(
   const operations = readOperations(path === '' ? jsonOp : context.loader.loadText(path))
   if (operations.length === 0) throw buildFailed(`patch appears to be empty; file=${path}`)
   return map => {
-    for (const resource of new ResourceSelector(target).select(map.resources)) applyOperations(resource, operations)
+    for (const resource of new ResourceSelector(target).select(map.resources))
+      applyOperations(resource, operations)
   }
 }
 

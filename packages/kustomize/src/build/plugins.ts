@@ -10,6 +10,7 @@ import type {
 } from '../config/kustomization.ts'
 import { configTypes } from '../config/types.ts'
 import { buildFailed, KustomizeError } from '../errors.ts'
+import { changeNamespace } from '../filters/namespace.ts'
 import { applyReplacements } from '../filters/replacements.ts'
 import { ResourceSelector } from '../filters/selector.ts'
 import { readResources } from '../resource/read-resources.ts'
@@ -17,11 +18,18 @@ import type { Resource } from '../resource/resource.ts'
 import { nodeToJson } from '../yaml/decode.ts'
 import { scalarNode } from '../yaml/node.ts'
 import { expectKind, lookup, setScalar } from '../yaml/tree.ts'
-import { changeNamespace } from '../filters/namespace.ts'
 import { type GeneratorContext, generate } from './generators.ts'
 import { patchJson6902, patchResources, patchStrategicMerge } from './patches.ts'
 import { baseName } from './paths.ts'
-import { addAffix, addHashes, setEntries, setImages, setNamespace, setReplicas, type Transformer } from './transformers.ts'
+import {
+  addAffix,
+  addHashes,
+  setEntries,
+  setImages,
+  setNamespace,
+  setReplicas,
+  type Transformer,
+} from './transformers.ts'
 
 interface PluginConfig {
   annotations?: Map<string, string>
@@ -57,9 +65,16 @@ function configOf(resource: Resource): PluginConfig {
       `the plug-in ${resource.apiVersion} ${kind} is not supported: only those with "apiVersion: builtin" are`,
     )
   if (kind === 'HelmChartInflationGenerator')
-    throw new KustomizeError('NotSupported', 'HelmChartInflationGenerator is not supported: Helm charts are not rendered here')
+    throw new KustomizeError(
+      'NotSupported',
+      'HelmChartInflationGenerator is not supported: Helm charts are not rendered here',
+    )
   if (!Object.hasOwn(configTypes.plugins, kind)) throw buildFailed(`unable to load builtin ${kind}`)
-  return decodeFields(nodeToJson(resource.node), { fields: configTypes.plugins[kind]! }, 'lenient') as PluginConfig
+  return decodeFields(
+    nodeToJson(resource.node),
+    { fields: configTypes.plugins[kind]! },
+    'lenient',
+  ) as PluginConfig
 }
 
 const generatorKinds = new Set(['ConfigMapGenerator', 'SecretGenerator', 'IAMPolicyGenerator'])
@@ -112,7 +127,8 @@ const creators: Readonly<Record<string, (config: PluginConfig, context: Generato
   ImageTagTransformer: config => setImages(config.imageTag ?? {}, specsOf(config)),
   NamespaceTransformer: config => createNamespaceTransformer(config),
   PatchJson6902Transformer: (config, context) => patchJson6902(config as PatchArguments, context),
-  PatchStrategicMergeTransformer: (config, context) => patchStrategicMerge(config as { paths?: string[] }, context),
+  PatchStrategicMergeTransformer: (config, context) =>
+    patchStrategicMerge(config as { paths?: string[] }, context),
   PatchTransformer: (config, context) => patchResources(config as PatchArguments, context),
   PrefixTransformer: config => addAffix(config.prefix ?? '', 'prefix', affixSpecs(config)),
   SuffixTransformer: config => addAffix(config.suffix ?? '', 'suffix', affixSpecs(config)),
@@ -155,7 +171,9 @@ export function createReplacements(
       throw buildFailed('cannot specify both path and inline replacement')
     const value = readYaml(loader.load(field.path))?.value
     const list = Array.isArray(value) ? value : [value]
-    return list.map(each => decodeFields(each, { fields: configTypes.replacement }, 'lenient') as ReplacementArguments)
+    return list.map(
+      each => decodeFields(each, { fields: configTypes.replacement }, 'lenient') as ReplacementArguments,
+    )
   })
   return map => applyReplacements(map.resources, replacements)
 }
@@ -172,18 +190,25 @@ function createValueAdder(config: PluginConfig, { loader }: GeneratorContext): T
   if (targets.length === 0) throw buildFailed('must specify at least one target')
   for (const { fieldPath = '', filePathPosition = 0 } of targets) {
     if (fieldPath === '') throw buildFailed('fieldPath cannot be empty')
-    if (filePathPosition < 0) throw buildFailed(`value of FilePathPosition (${filePathPosition}) cannot be negative`)
+    if (filePathPosition < 0)
+      throw buildFailed(`value of FilePathPosition (${filePathPosition}) cannot be negative`)
   }
   return map => {
     for (const target of targets) {
       const selected =
-        target.selector === undefined ? map.resources : new ResourceSelector(target.selector).select(map.resources)
+        target.selector === undefined
+          ? map.resources
+          : new ResourceSelector(target.selector).select(map.resources)
       for (const resource of selected) addValue(resource, value, target)
     }
   }
 }
 
-function addValue(resource: Resource, value: string, { fieldPath = '', filePathPosition = 0 }: ValueTarget): void {
+function addValue(
+  resource: Resource,
+  value: string,
+  { fieldPath = '', filePathPosition = 0 }: ValueTarget,
+): void {
   if (fieldPath === 'metadata/namespace') {
     changeNamespace(resource, { namespace: value, specs: [], unsetOnly: false, subjects: 'defaultOnly' })
     return
@@ -197,7 +222,10 @@ function addValue(resource: Resource, value: string, { fieldPath = '', filePathP
   const node = lookup(resource.node, fields, 'scalar')
   if (node === undefined) return
   expectKind(node, 'scalar')
-  setScalar(node, scalarNode(filePathPosition > 0 ? insertPart(node.value, filePathPosition - 1, value) : value))
+  setScalar(
+    node,
+    scalarNode(filePathPosition > 0 ? insertPart(node.value, filePathPosition - 1, value) : value),
+  )
 }
 
 /** Puts a part into a path; behind the root when it is absolute. */

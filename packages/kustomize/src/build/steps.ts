@@ -6,7 +6,14 @@ import { withPrefix } from '../errors.ts'
 import type { GeneratorContext } from './generators.ts'
 import { patchJson6902, patchResources, patchStrategicMerge } from './patches.ts'
 import { createReplacements } from './plugins.ts'
-import { addAffix, setEntries, setImages, setNamespace, setReplicas, type Transformer } from './transformers.ts'
+import {
+  addAffix,
+  setEntries,
+  setImages,
+  setNamespace,
+  setReplicas,
+  type Transformer,
+} from './transformers.ts'
 
 /** A step of a kustomization, with the name that kustomize gives it. */
 export interface BuildStep {
@@ -40,11 +47,13 @@ const order: readonly (readonly [string, StepCreator])[] = [
   ],
   [
     'PrefixTransformer',
-    ({ namePrefix = '' }, config) => (namePrefix === '' ? [] : [addAffix(namePrefix, 'prefix', config.namePrefix)]),
+    ({ namePrefix = '' }, config) =>
+      namePrefix === '' ? [] : [addAffix(namePrefix, 'prefix', config.namePrefix)],
   ],
   [
     'SuffixTransformer',
-    ({ nameSuffix = '' }, config) => (nameSuffix === '' ? [] : [addAffix(nameSuffix, 'suffix', config.nameSuffix)]),
+    ({ nameSuffix = '' }, config) =>
+      nameSuffix === '' ? [] : [addAffix(nameSuffix, 'suffix', config.nameSuffix)],
   ],
   ['LabelTransformer', labelSteps],
   [
@@ -78,16 +87,21 @@ export function builtInTransformers(
   context: GeneratorContext,
 ): BuildStep[] {
   return order.flatMap(([kind, create]) =>
-    withPrefix(`trouble configuring builtin ${kind}`, () => create(kustomization, config, context)).map(transform => ({
-      kind,
-      transform,
-    })),
+    withPrefix(`trouble configuring builtin ${kind}`, () => create(kustomization, config, context)).map(
+      transform => ({
+        kind,
+        transform,
+      }),
+    ),
   )
 }
 
 const metadataLabels: FieldSpec = { group: '', version: '', kind: '', path: 'metadata/labels', create: true }
 
-function labelSteps({ labels = [], commonLabels = new Map() }: Kustomization, config: TransformerConfig): Transformer[] {
+function labelSteps(
+  { labels = [], commonLabels = new Map() }: Kustomization,
+  config: TransformerConfig,
+): Transformer[] {
   if (labels.length === 0 && commonLabels.size === 0) return []
   const steps = labels.map(label => setEntries(label.pairs ?? new Map(), labelSpecs(label, config)))
   steps.push(setEntries(commonLabels, config.commonLabels))

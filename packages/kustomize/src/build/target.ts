@@ -1,20 +1,19 @@
+import { decodeText } from '@coxswain/kit'
 import { type Kustomization, readKustomization } from '../config/kustomization.ts'
 import { defaultConfig, mergeConfig, readTransformerConfig } from '../config/transformer-config.ts'
 import { buildFailed, isKustomizeError, prefixError, withPrefix } from '../errors.ts'
 import { fixNameReferences } from '../filters/name-references.ts'
-import { localConfigAnnotation } from '../resource/annotations.ts'
+import { localConfigAnnotation, originAnnotation } from '../resource/annotations.ts'
 import { addTransformation, getOrigin, type Origin, printOrigin, setOrigin } from '../resource/origin.ts'
-import { originAnnotation } from '../resource/annotations.ts'
 import { readResources } from '../resource/read-resources.ts'
 import type { Resource } from '../resource/resource.ts'
 import { ResourceMap } from '../resource/resource-map.ts'
 import type { Schemas } from '../schema/schemas.ts'
 import { sameNodes, type YamlNode } from '../yaml/node.ts'
-import { decodeText } from '@coxswain/kit'
 import { Accumulator } from './accumulator.ts'
 import { readCrds } from './crds.ts'
-import type { Loader } from './loader.ts'
 import { generate, mergeOptions } from './generators.ts'
+import type { Loader } from './loader.ts'
 import { joinPath } from './paths.ts'
 import { createTransformer, runGenerator } from './plugins.ts'
 import { builtInTransformers } from './steps.ts'
@@ -66,7 +65,8 @@ export class Target {
     addHashes(map)
     fixNameReferences(map.resources, accumulator.config.nameReference)
     const unused = accumulator.resolveVariables()
-    if (unused.length > 0) this.#context.warn(`well-defined vars that were never replaced: ${unused.join(',')}`)
+    if (unused.length > 0)
+      this.#context.warn(`well-defined vars that were never replaced: ${unused.join(',')}`)
     map.resources = map.resources.filter(resource => {
       const local = resource.annotation(localConfigAnnotation)
       return !resource.isEmpty && (local === undefined || local === 'false')
@@ -118,7 +118,10 @@ export class Target {
         const resources = readResources(decodeText(this.#loader.load(path)), this.#context.schemas)
         if (this.#origin !== undefined)
           for (const resource of resources)
-            setOriginText(resource, printOrigin({ ...this.#origin, path: joinPath(this.#origin.path ?? '', path) }))
+            setOriginText(
+              resource,
+              printOrigin({ ...this.#origin, path: joinPath(this.#origin.path ?? '', path) }),
+            )
         const map = new ResourceMap()
         map.appendAll(resources)
         withPrefix(`merging resources from '${path}'`, () => accumulator.map.appendAll(resources))
@@ -131,7 +134,10 @@ export class Target {
   }
 
   #within(loader: Loader, path: string): Target {
-    const target = withPrefix(`couldn't make target for path '${loader.root}'`, () => new Target(loader, this.#context))
+    const target = withPrefix(
+      `couldn't make target for path '${loader.root}'`,
+      () => new Target(loader, this.#context),
+    )
     if (this.kustomization.buildMetadata === undefined) delete target.kustomization.buildMetadata
     else target.kustomization.buildMetadata = this.kustomization.buildMetadata
     if (this.#origin !== undefined) target.#origin = { path: joinPath(this.#origin.path ?? '', path) }
@@ -141,7 +147,9 @@ export class Target {
   #accumulateBase(): Accumulator {
     if (this.kustomization.kind === 'Component')
       throw buildFailed(`expected kind != 'Component' for path '${this.#loader.root}'`)
-    return withPrefix(`recursed accumulation of path '${this.#loader.root}'`, () => this.#accumulate(new Accumulator()))
+    return withPrefix(`recursed accumulation of path '${this.#loader.root}'`, () =>
+      this.#accumulate(new Accumulator()),
+    )
   }
 
   #addComponents(start: Accumulator): Accumulator {
@@ -155,7 +163,9 @@ export class Target {
         )
       const merged = new Accumulator()
       merged.addAll(
-        withPrefix(`recursed accumulation of path '${loader.root}'`, () => component.#accumulate(accumulator)),
+        withPrefix(`recursed accumulation of path '${loader.root}'`, () =>
+          component.#accumulate(accumulator),
+        ),
       )
       accumulator = merged
     }
@@ -218,14 +228,17 @@ export class Target {
 
   #runTransformers(accumulator: Accumulator): void {
     const context = { loader: this.#loader, schemas: this.#context.schemas }
-    const steps: TrackedTransformer[] = builtInTransformers(this.kustomization, accumulator.config, context).map(
-      ({ kind, transform }) => ({ transform, origin: this.#configuredBy(kind) }),
-    )
+    const steps: TrackedTransformer[] = builtInTransformers(
+      this.kustomization,
+      accumulator.config,
+      context,
+    ).map(({ kind, transform }) => ({ transform, origin: this.#configuredBy(kind) }))
     for (const plugin of this.#plugins(this.kustomization.transformers ?? []))
       steps.push({ transform: createTransformer(plugin, context), origin: pluginOrigin(plugin) })
     for (const { transform, origin } of steps) {
       transform(accumulator.map)
-      if (origin !== undefined) for (const resource of accumulator.map.resources) recordTransformation(resource, origin)
+      if (origin !== undefined)
+        for (const resource of accumulator.map.resources) recordTransformation(resource, origin)
       accumulator.map.dropEmpty()
     }
   }

@@ -1,3 +1,4 @@
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import type { FieldSpec } from '../config/inputs.ts'
 import type { ImageArguments, SortOptions } from '../config/kustomization.ts'
 import { buildFailed } from '../errors.ts'
@@ -7,17 +8,16 @@ import { changeNamespace, type NamespaceChange } from '../filters/namespace.ts'
 import { hashResource } from '../hash.ts'
 import { helmAnnotation } from '../resource/annotations.ts'
 import { isSelected, orderFirst, orderLast, printGvk, rankKinds, sortText } from '../resource/gvk.ts'
-import { type Resource } from '../resource/resource.ts'
-import type { ResourceMap } from '../resource/resource-map.ts'
+import type { Resource } from '../resource/resource.ts'
 import { idKey, type ResourceId } from '../resource/resource-id.ts'
+import type { ResourceMap } from '../resource/resource-map.ts'
 import { tags } from '../yaml/node.ts'
-import { compareBytes } from '../yaml/tree.ts'
 
 /** A step of a build: changes the objects, or throws. */
 export type Transformer = (map: ResourceMap) => void
 
 export function setEntries(entries: ReadonlyMap<string, string>, specs: readonly FieldSpec[]): Transformer {
-  const keys = [...entries.keys()].sort(compareBytes)
+  const keys = [...entries.keys()].sort(compareCodePoints)
   return map => {
     for (const resource of map.resources) {
       for (const key of keys)
@@ -36,7 +36,11 @@ const notRenamed = [
   { group: '', version: '', kind: 'Namespace' },
 ]
 
-export function addAffix(affix: string, position: 'prefix' | 'suffix', specs: readonly FieldSpec[]): Transformer {
+export function addAffix(
+  affix: string,
+  position: 'prefix' | 'suffix',
+  specs: readonly FieldSpec[],
+): Transformer {
   return map => {
     for (const resource of map.resources) {
       const id = resource.originalId
@@ -160,8 +164,9 @@ function sortKey(resource: Resource, ranks: ReadonlyMap<string, number>): SortKe
 }
 
 function compareSortKeys(a: SortKey, b: SortKey): number {
-  if (a.gvk === b.gvk) return compareBytes(a.text, b.text)
+  if (a.gvk === b.gvk) return compareCodePoints(a.text, b.text)
   if (a.rank !== b.rank) return a.rank - b.rank
-  const isCoreNamespace = a.id.kind === 'Namespace' && b.id.kind === 'Namespace' && (a.id.group === '' || b.id.group === '')
-  return isCoreNamespace ? compareBytes(b.gvk, a.gvk) : compareBytes(a.gvk, b.gvk)
+  const isCoreNamespace =
+    a.id.kind === 'Namespace' && b.id.kind === 'Namespace' && (a.id.group === '' || b.id.group === '')
+  return isCoreNamespace ? compareCodePoints(b.gvk, a.gvk) : compareCodePoints(a.gvk, b.gvk)
 }

@@ -1,6 +1,6 @@
 import { isObject } from '@coxswain/apimachinery/json'
-import { printGoFloat } from '../yaml/number.ts'
 import { buildFailed } from '../errors.ts'
+import { printGoFloat } from '../yaml/number.ts'
 
 /** The type of a field, by which configuration is read. */
 export type FieldType =
@@ -35,7 +35,8 @@ function decode(value: unknown, context: Context): unknown {
   if ('listOf' in type) {
     if (!Array.isArray(value)) throw misfit(value, path, 'a list')
     return value.map(
-      (item, at) => decode(item, { ...context, type: type.listOf, path: `${path}[${at}]` }) ?? zero(type.listOf),
+      (item, at) =>
+        decode(item, { ...context, type: type.listOf, path: `${path}[${at}]` }) ?? zero(type.listOf),
     )
   }
   if (!isObject(value)) throw misfit(value, path, 'an object')
@@ -57,7 +58,8 @@ function decodeObject(value: Readonly<Record<string, unknown>>, fields: Fields, 
       ? key
       : Object.keys(fields).find(each => each.toLowerCase() === key.toLowerCase())
     if (name === undefined) {
-      if (mode !== 'lenient') throw buildFailed(`json: unknown field "${path === '' ? '' : `${path.slice(1)}.`}${key}"`)
+      if (mode !== 'lenient')
+        throw buildFailed(`json: unknown field "${path === '' ? '' : `${path.slice(1)}.`}${key}"`)
       continue
     }
     const decoded = decode(member, { ...context, type: fields[name]!, path: `${path}.${name}` })
@@ -67,7 +69,15 @@ function decodeObject(value: Readonly<Record<string, unknown>>, fields: Fields, 
 }
 
 const zero = (type: FieldType): unknown =>
-  type === 'string' ? '' : type === 'boolean' ? false : type === 'integer' ? 0 : typeof type === 'object' && 'fields' in type ? {} : undefined
+  type === 'string'
+    ? ''
+    : type === 'boolean'
+      ? false
+      : type === 'integer'
+        ? 0
+        : typeof type === 'object' && 'fields' in type
+          ? {}
+          : undefined
 
 function decodeScalar(value: unknown, { type, mode, path }: Context): unknown {
   switch (type) {
@@ -90,6 +100,10 @@ function decodeScalar(value: unknown, { type, mode, path }: Context): unknown {
 }
 
 function misfit(value: unknown, path: string, wanted: string): Error {
-  const actual = Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : `a ${typeof value}`
+  const actual = Array.isArray(value)
+    ? 'a list'
+    : typeof value === 'object'
+      ? 'an object'
+      : `a ${typeof value}`
   return buildFailed(`json: cannot unmarshal ${actual} into field "${path.slice(1)}": ${wanted} is needed`)
 }

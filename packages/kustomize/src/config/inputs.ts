@@ -27,7 +27,13 @@ export interface FieldSpec extends Gvk {
   readonly create: boolean
 }
 
-export const toFieldSpec = ({ group = '', version = '', kind = '', path = '', create = false }: FieldSpecInput): FieldSpec => ({
+export const toFieldSpec = ({
+  group = '',
+  version = '',
+  kind = '',
+  path = '',
+  create = false,
+}: FieldSpecInput): FieldSpec => ({
   group,
   version,
   kind,

@@ -75,7 +75,14 @@ export interface ReplacementArguments {
 
 export interface VarArguments {
   name?: string
-  objref?: { apiVersion?: string; group?: string; version?: string; kind?: string; name?: string; namespace?: string }
+  objref?: {
+    apiVersion?: string
+    group?: string
+    version?: string
+    kind?: string
+    name?: string
+    namespace?: string
+  }
   fieldref?: { fieldPath?: string }
 }
 
@@ -172,14 +179,19 @@ function refuseHelm(kustomization: object): void {
 function fixKustomization(kustomization: Kustomization): void {
   kustomization.kind ||= 'Kustomization'
   kustomization.apiVersion ||=
-    kustomization.kind === 'Component' ? 'kustomize.config.k8s.io/v1alpha1' : 'kustomize.config.k8s.io/v1beta1'
+    kustomization.kind === 'Component'
+      ? 'kustomize.config.k8s.io/v1alpha1'
+      : 'kustomize.config.k8s.io/v1beta1'
   if (kustomization.bases !== undefined)
     kustomization.resources = [...(kustomization.resources ?? []), ...kustomization.bases]
   if (kustomization.imageTags !== undefined)
     kustomization.images = [...(kustomization.images ?? []), ...kustomization.imageTags]
   delete kustomization.bases
   delete kustomization.imageTags
-  for (const generator of [...(kustomization.configMapGenerator ?? []), ...(kustomization.secretGenerator ?? [])])
+  for (const generator of [
+    ...(kustomization.configMapGenerator ?? []),
+    ...(kustomization.secretGenerator ?? []),
+  ])
     if (generator.env) generator.envs = [...(generator.envs ?? []), generator.env]
 }
 
@@ -187,8 +199,10 @@ function checkKustomization(kustomization: Kustomization, folder: string): void 
   const { apiVersion, kind, ...rest } = kustomization
   if (Object.values(rest).every(value => value === '')) throw buildFailed('kustomization.yaml is empty')
   const problems: string[] = []
-  if (kind !== 'Kustomization' && kind !== 'Component') problems.push('kind should be Kustomization or Component')
-  const required = kind === 'Component' ? 'kustomize.config.k8s.io/v1alpha1' : 'kustomize.config.k8s.io/v1beta1'
+  if (kind !== 'Kustomization' && kind !== 'Component')
+    problems.push('kind should be Kustomization or Component')
+  const required =
+    kind === 'Component' ? 'kustomize.config.k8s.io/v1alpha1' : 'kustomize.config.k8s.io/v1beta1'
   if (apiVersion !== required) problems.push(`apiVersion for ${kind} should be ${required}`)
   if (problems.length > 0)
     throw buildFailed(`Failed to read kustomization file under ${folder}:\n${problems.join('\n')}`)

@@ -1,7 +1,15 @@
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { buildFailed } from '../errors.ts'
 import { fieldSpecs as defaults } from '../gen/field-specs.ts'
-import { equalGvk, type Gvk, isSelected, orderFirst, orderLast, rankKinds, sortText } from '../resource/gvk.ts'
+import {
+  equalGvk,
+  type Gvk,
+  isSelected,
+  orderFirst,
+  orderLast,
+  rankKinds,
+  sortText,
+} from '../resource/gvk.ts'
 import { decodeFields } from './decode-fields.ts'
 import { type FieldSpec, type FieldSpecInput, toFieldSpec } from './inputs.ts'
 import { configTypes } from './types.ts'
@@ -81,7 +89,8 @@ export function readTransformerConfig(bytes: Uint8Array): TransformerConfig {
   let input: Record<string, FieldSpecInput[]>
   try {
     const document = readYaml(bytes)
-    if (document !== undefined && document.problems.length > 0) throw buildFailed(document.problems.join('\n'))
+    if (document !== undefined && document.problems.length > 0)
+      throw buildFailed(document.problems.join('\n'))
     input = (decodeFields(document?.value ?? {}, { fields: configTypes.transformerConfig }, 'strict names') ??
       {}) as typeof input
   } catch (error) {

@@ -11,7 +11,12 @@ const objectMeta: FieldType = {
   fields: { name: 'string', namespace: 'string', labels: stringMap, annotations: stringMap },
 }
 const generatorOptions: FieldType = {
-  fields: { labels: stringMap, annotations: stringMap, disableNameSuffixHash: 'boolean', immutable: 'boolean' },
+  fields: {
+    labels: stringMap,
+    annotations: stringMap,
+    disableNameSuffixHash: 'boolean',
+    immutable: 'boolean',
+  },
 }
 const generator: Fields = {
   namespace: 'string',
@@ -26,7 +31,13 @@ const generator: Fields = {
 const secretGenerator: Fields = { ...generator, type: 'string' }
 const patchOptions: FieldType = { fields: { allowNameChange: 'boolean', allowKindChange: 'boolean' } }
 const patch: Fields = { path: 'string', patch: 'string', target: selector, options: patchOptions }
-const image: Fields = { name: 'string', newName: 'string', tagSuffix: 'string', newTag: 'string', digest: 'string' }
+const image: Fields = {
+  name: 'string',
+  newName: 'string',
+  tagSuffix: 'string',
+  newTag: 'string',
+  digest: 'string',
+}
 const replica: Fields = { name: 'string', count: 'integer' }
 const fieldOptions: FieldType = {
   fields: { delimiter: 'string', index: 'integer', encoding: 'string', create: 'boolean' },

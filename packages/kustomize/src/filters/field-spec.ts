@@ -1,9 +1,16 @@
-import { buildFailed, withPrefix } from '../errors.ts'
 import type { FieldSpec } from '../config/inputs.ts'
+import { buildFailed, withPrefix } from '../errors.ts'
 import { splitApiVersion } from '../resource/gvk.ts'
-import { fieldOf, isMissingOrNull, type NodeKind, scalarNode, tags, type YamlNode } from '../yaml/node.ts'
+import {
+  emptyNode,
+  fieldOf,
+  isMissingOrNull,
+  type NodeKind,
+  scalarNode,
+  tags,
+  type YamlNode,
+} from '../yaml/node.ts'
 import { expectKind, getField, setField, setScalar } from '../yaml/tree.ts'
-import { emptyNode } from '../yaml/node.ts'
 import { splitPath } from './path.ts'
 
 /** What is done at the fields of a field spec. */
@@ -19,7 +26,8 @@ export function applyFieldSpec(root: YamlNode, spec: FieldSpec, change: FieldCha
   if (spec.kind !== '' && spec.kind !== fieldOf(root, 'kind')?.value) return
   if (spec.group !== '' || spec.version !== '') {
     const { group, version } = splitApiVersion(fieldOf(root, 'apiVersion')?.value ?? '')
-    if ((spec.group !== '' && spec.group !== group) || (spec.version !== '' && spec.version !== version)) return
+    if ((spec.group !== '' && spec.group !== group) || (spec.version !== '' && spec.version !== version))
+      return
   }
   const name = fieldOf(fieldOf(root, 'metadata'), 'name')?.value ?? ''
   withPrefix(`considering field '${spec.path}' of object ${fieldOf(root, 'kind')?.value}/${name}`, () =>
@@ -69,8 +77,10 @@ function walkField(node: YamlNode, path: readonly string[], context: Walk): void
 }
 
 /** Sets a scalar in place. */
-export const scalarSetter = (value: string, tag = '') => (node: YamlNode): void =>
-  setScalar(node, scalarNode(value, tag))
+export const scalarSetter =
+  (value: string, tag = '') =>
+  (node: YamlNode): void =>
+    setScalar(node, scalarNode(value, tag))
 
 /** Sets an entry of a mapping; all places that one setter reaches share the entry, as in the original. */
 export function entrySetter(name: string, value: string): (node: YamlNode) => void {

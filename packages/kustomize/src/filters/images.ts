@@ -1,5 +1,5 @@
-import type { ImageArguments } from '../config/kustomization.ts'
 import type { FieldSpec } from '../config/inputs.ts'
+import type { ImageArguments } from '../config/kustomization.ts'
 import { tryRegex } from '../regex.ts'
 import { fieldOf, scalarNode, type YamlNode } from '../yaml/node.ts'
 import { expectKind, getField, setScalar } from '../yaml/tree.ts'
@@ -35,7 +35,10 @@ function changeContainers(node: YamlNode, change: (node: YamlNode) => void): voi
   }
 }
 
-function newImage(old: string, { newName = '', newTag = '', digest = '', tagSuffix = '' }: ImageArguments): string {
+function newImage(
+  old: string,
+  { newName = '', newTag = '', digest = '', tagSuffix = '' }: ImageArguments,
+): string {
   const parts = splitImage(old)
   let name = newName === '' ? parts.name : newName
   let { tag } = parts
@@ -59,7 +62,8 @@ function splitImage(image: string): { name: string; tag: string; digest: string 
   const at = image.indexOf('@', slash)
   const colon = image.indexOf(':', slash)
   if (at < 0 && colon < 0) return { name: image, tag: '', digest: '' }
-  if (at >= 0 && (at < colon || colon < 0)) return { name: image.slice(0, at), tag: '', digest: image.slice(at + 1) }
+  if (at >= 0 && (at < colon || colon < 0))
+    return { name: image.slice(0, at), tag: '', digest: image.slice(at + 1) }
   const name = image.slice(0, colon)
   if (at < 0) return { name, tag: image.slice(colon + 1), digest: '' }
   return { name, tag: image.slice(colon + 1, at), digest: image.slice(at + 1) }

@@ -10,7 +10,10 @@ import { getField, setField, setScalar } from '../yaml/tree.ts'
 import { applyFieldSpec } from './field-spec.ts'
 
 /** Brings references to objects whose names or namespaces have changed up to date. */
-export function fixNameReferences(resources: readonly Resource[], references: readonly NameReference[]): void {
+export function fixNameReferences(
+  resources: readonly Resource[],
+  references: readonly NameReference[],
+): void {
   const index = new ReferralIndex(resources)
   const byReferrer = new Map<Resource, ReferenceFixer>()
   const specsOfKind = new Map<string, { spec: FieldSpec; target: Gvk }[]>()
@@ -140,7 +143,9 @@ class ReferenceFixer {
     return resources.filter(each => {
       const id = each.currentId
       return (
-        id.clusterScoped || effectiveNamespace(id) === namespace || this.#roleBindingNamespaces.has(each.namespace)
+        id.clusterScoped ||
+        effectiveNamespace(id) === namespace ||
+        this.#roleBindingNamespaces.has(each.namespace)
       )
     })
   }
@@ -169,11 +174,17 @@ class ReferenceFixer {
     if (!own.clusterScoped)
       candidates = candidates.filter(each => {
         const id = each.currentId
-        return id.clusterScoped || id.kind === 'ServiceAccount' || effectiveNamespace(id) === effectiveNamespace(own)
+        return (
+          id.clusterScoped ||
+          id.kind === 'ServiceAccount' ||
+          effectiveNamespace(id) === effectiveNamespace(own)
+        )
       })
     if (candidates.length <= 1) return candidates[0]
     candidates = candidates.filter(
-      each => hasSameEnd(each.prefixes, referrer.prefixes, 'or empty') && hasSameEnd(each.suffixes, referrer.suffixes, 'or empty'),
+      each =>
+        hasSameEnd(each.prefixes, referrer.prefixes, 'or empty') &&
+        hasSameEnd(each.suffixes, referrer.suffixes, 'or empty'),
     )
     if (candidates.length > 1)
       candidates = candidates.filter(
@@ -199,7 +210,9 @@ function roleRefGvk(resource: Resource): Gvk | undefined {
   const role = fieldOf(resource.node, 'roleRef')
   const group = fieldOf(role, 'apiGroup')
   const kind = fieldOf(role, 'kind')
-  return group === undefined || kind === undefined ? undefined : { group: group.value, version: '', kind: kind.value }
+  return group === undefined || kind === undefined
+    ? undefined
+    : { group: group.value, version: '', kind: kind.value }
 }
 
 /** The namespaces of the service accounts that a RoleBinding names: they are outside of its own. */

@@ -12,7 +12,13 @@ export interface NamespaceChange {
   readonly subjects: 'defaultOnly' | 'allServiceAccounts' | 'none'
 }
 
-const metadataNamespace: FieldSpec = { group: '', version: '', kind: '', path: 'metadata/namespace', create: true }
+const metadataNamespace: FieldSpec = {
+  group: '',
+  version: '',
+  kind: '',
+  path: 'metadata/namespace',
+  create: true,
+}
 
 /** Puts an object into a namespace, with the subjects of role bindings and the fields of the specs. */
 export function changeNamespace(resource: Resource, change: NamespaceChange): void {
@@ -22,8 +28,7 @@ export function changeNamespace(resource: Resource, change: NamespaceChange): vo
     setScalar(node, scalarNode(change.namespace, tags.string))
   }
   let specs = change.specs.filter(
-    ({ path }) =>
-      path !== 'metadata/namespace' && (resource.apiVersion === 'v1' || path !== 'metadata/name'),
+    ({ path }) => path !== 'metadata/namespace' && (resource.apiVersion === 'v1' || path !== 'metadata/name'),
   )
   if (!resource.currentId.clusterScoped)
     applyFieldSpecs(root, [metadataNamespace], { set, createKind: 'scalar' })

@@ -2,17 +2,25 @@ import { toIdSelector } from '../config/inputs.ts'
 import type { FieldOptions, ReplacementArguments } from '../config/kustomization.ts'
 import { buildFailed, isKustomizeError, withPrefix } from '../errors.ts'
 import { printGoJson } from '../go-json.ts'
-import { isSelectedBy, printId } from '../resource/resource-id.ts'
 import type { Resource } from '../resource/resource.ts'
+import { isSelectedBy, printId } from '../resource/resource-id.ts'
 import { nodeToJson } from '../yaml/decode.ts'
 import { emitNode } from '../yaml/emit.ts'
-import { assignNode, copyNode, isEmptyNode, isNullNode, scalarNode, textOf, type YamlNode } from '../yaml/node.ts'
+import {
+  assignNode,
+  copyNode,
+  isEmptyNode,
+  isNullNode,
+  scalarNode,
+  textOf,
+  type YamlNode,
+} from '../yaml/node.ts'
 import { parseYaml } from '../yaml/parse.ts'
 import { matchPath } from '../yaml/path-matcher.ts'
 import { lookup } from '../yaml/tree.ts'
 import { splitBracketedPath } from './path.ts'
-import { refuseComments } from './structured-text.ts'
 import { ResourceSelector } from './selector.ts'
+import { refuseComments } from './structured-text.ts'
 
 type Target = NonNullable<ReplacementArguments['targets']>[number]
 
@@ -24,14 +32,20 @@ export function applyReplacements(
   replacements: readonly ReplacementArguments[],
 ): void {
   for (const replacement of replacements) {
-    if ((replacement.sourceValue === undefined && replacement.source === undefined) || replacement.targets === undefined)
+    if (
+      (replacement.sourceValue === undefined && replacement.source === undefined) ||
+      replacement.targets === undefined
+    )
       throw buildFailed('replacements must specify a source and at least one target')
     const value = sourceValue(resources, replacement)
     for (const target of replacement.targets) applyTarget(resources, value, target)
   }
 }
 
-function sourceValue(resources: readonly Resource[], { sourceValue: text, source }: ReplacementArguments): YamlNode {
+function sourceValue(
+  resources: readonly Resource[],
+  { sourceValue: text, source }: ReplacementArguments,
+): YamlNode {
   if (text !== undefined && source !== undefined)
     throw buildFailed('value and resource selectors are mutually exclusive')
   if (source === undefined) return scalarNode(text!)
@@ -72,7 +86,8 @@ function applyTarget(resources: readonly Resource[], value: YamlNode, target: Ta
     const ids = [resource.currentIdWithoutScope, ...resource.previousIds]
     const matches = (selector: ResourceSelector) =>
       ids.some(
-        id => selector.matchesGvk(id) && selector.matchesName(id.name) && selector.matchesNamespace(id.namespace),
+        id =>
+          selector.matchesGvk(id) && selector.matchesName(id.name) && selector.matchesNamespace(id.namespace),
       )
     if (!select.matchesMetadata(resource)) continue
     if (reject.some(each => each.selectsByMetadata && each.matchesMetadata(resource))) continue

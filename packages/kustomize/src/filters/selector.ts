@@ -8,7 +8,9 @@ import { effectiveNamespace } from '../resource/resource-id.ts'
 
 /** A selector whose fields are regular expressions that match as a whole. */
 export class ResourceSelector {
-  readonly #tests: Readonly<Record<'group' | 'version' | 'kind' | 'name' | 'namespace', ((text: string) => boolean) | undefined>>
+  readonly #tests: Readonly<
+    Record<'group' | 'version' | 'kind' | 'name' | 'namespace', ((text: string) => boolean) | undefined>
+  >
   readonly #labels: Selector | undefined
   readonly #annotations: Selector | undefined
   /** Whether it has no group, version, kind, name or namespace. */
@@ -58,7 +60,8 @@ export class ResourceSelector {
       const current = resource.currentId
       const original = resource.originalId
       return (
-        (this.matchesNamespace(effectiveNamespace(original)) || this.matchesNamespace(effectiveNamespace(current))) &&
+        (this.matchesNamespace(effectiveNamespace(original)) ||
+          this.matchesNamespace(effectiveNamespace(current))) &&
         (this.matchesName(original.name) || this.matchesName(current.name)) &&
         this.matchesGvk(current) &&
         this.matchesMetadata(resource)

@@ -1,7 +1,19 @@
 const domain = 'internal.config.kubernetes.io'
 
+type BuildAnnotation =
+  | 'previousKinds'
+  | 'previousNames'
+  | 'prefixes'
+  | 'suffixes'
+  | 'previousNamespaces'
+  | 'allowNameChange'
+  | 'allowKindChange'
+  | 'refBy'
+  | 'behavior'
+  | 'needsHash'
+
 /** The annotations by which a build remembers what happened to an object. They are removed from its output. */
-export const buildAnnotations = {
+export const buildAnnotations: Readonly<Record<BuildAnnotation, string>> = {
   previousKinds: `${domain}/previousKinds`,
   previousNames: `${domain}/previousNames`,
   prefixes: `${domain}/prefixes`,
@@ -12,7 +24,7 @@ export const buildAnnotations = {
   refBy: `${domain}/refBy`,
   behavior: `${domain}/generatorBehavior`,
   needsHash: `${domain}/needsHashSuffix`,
-} as const
+}
 
 export const removedAnnotations: readonly string[] = [
   ...Object.values(buildAnnotations),

@@ -8,10 +8,14 @@ const lineLength = 70
 /** Text, or bytes that are not UTF-8. */
 export type DataValue = string | Uint8Array
 
-export function setConfigMapData(root: YamlNode, key: string, value: DataValue, field?: 'binaryData'): void {
-  const isBinary = typeof value !== 'string'
-  const text = isBinary ? wrapBase64(value) : value
-  setEntry(root, field ?? (isBinary ? 'binaryData' : 'data'), { key, text })
+export function setConfigMapData(root: YamlNode, key: string, value: DataValue): void {
+  if (typeof value === 'string') setEntry(root, 'data', { key, text: value })
+  else setEntry(root, 'binaryData', { key, text: wrapBase64(value) })
+}
+
+/** Sets what is base64 already. */
+export function setBinaryData(root: YamlNode, key: string, text: string): void {
+  setEntry(root, 'binaryData', { key, text })
 }
 
 export function setSecretData(root: YamlNode, key: string, bytes: Uint8Array): void {

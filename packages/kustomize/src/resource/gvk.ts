@@ -12,7 +12,8 @@ export function splitApiVersion(apiVersion: string): { group: string; version: s
     : { group: apiVersion.slice(0, at), version: apiVersion.slice(at + 1) }
 }
 
-export const apiVersionOf = ({ group, version }: Gvk): string => (group === '' ? version : `${group}/${version}`)
+export const apiVersionOf = ({ group, version }: Gvk): string =>
+  group === '' ? version : `${group}/${version}`
 
 export const isSelected = (gvk: Gvk, selector: Gvk): boolean =>
   (selector.group === '' || selector.group === gvk.group) &&
@@ -61,4 +62,5 @@ export function rankKinds(first: readonly string[], last: readonly string[]): Re
   return ranks
 }
 
-export const sortText = ({ group, version, kind }: Gvk): string => `${group || '~G'}_${version || '~V'}_${kind || '~K'}`
+export const sortText = ({ group, version, kind }: Gvk): string =>
+  `${group || '~G'}_${version || '~V'}_${kind || '~K'}`

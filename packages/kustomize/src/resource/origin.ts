@@ -39,7 +39,8 @@ export function addTransformation(resource: Resource, origin: Origin): void {
   const { annotations } = resource
   const known = readYaml(annotations.get(transformationsAnnotation) ?? '')?.value
   const list = sequenceNode()
-  for (const each of [...(Array.isArray(known) ? known.map(toOrigin) : []), origin]) list.content.push(originNode(each))
+  for (const each of [...(Array.isArray(known) ? known.map(toOrigin) : []), origin])
+    list.content.push(originNode(each))
   annotations.set(transformationsAnnotation, emitNode(list))
   resource.annotations = annotations
 }
@@ -57,7 +58,8 @@ function originNode({ path, configuredIn, configuredBy = {} }: Origin): YamlNode
   addText(node, 'path', path)
   addText(node, 'configuredIn', configuredIn)
   const by = mappingNode()
-  for (const field of ['apiVersion', 'kind', 'name', 'namespace'] as const) addText(by, field, configuredBy[field])
+  for (const field of ['apiVersion', 'kind', 'name', 'namespace'] as const)
+    addText(by, field, configuredBy[field])
   if (by.content.length > 0) node.content.push(scalarNode('configuredBy', tags.string), by)
   return node
 }

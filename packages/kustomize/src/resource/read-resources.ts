@@ -20,7 +20,7 @@ function readNodes(source: string): YamlNode[] {
     const items = fieldOf(node, 'items')
     const isWrapped = texts.length === 1 && (kind === 'List' || kind === 'ResourceList')
     if (isWrapped && (items !== undefined || fieldOf(node, 'functionConfig') !== undefined))
-      nodes.push(...(items?.content ?? []))
+      for (const item of items?.content ?? []) nodes.push(item)
     else nodes.push(node)
   }
   return dropEmpty(nodes)
@@ -53,7 +53,8 @@ function splitDocuments(text: string): string[] {
   let from = 0
   for (const match of text.matchAll(separator)) {
     const rest = match[0].slice(4).trim()
-    if (rest !== '' && !rest.startsWith('#')) throw buildFailed(`invalid document separator: ${match[0].trim()}`)
+    if (rest !== '' && !rest.startsWith('#'))
+      throw buildFailed(`invalid document separator: ${match[0].trim()}`)
     documents.push(`${text.slice(from, match.index)}\n`)
     from = match.index + match[0].length
   }
@@ -72,7 +73,8 @@ function inlineLists(nodes: readonly YamlNode[]): YamlNode[] {
     if (items === undefined) result.push(node)
     else if (isNullNode(items)) continue
     else if (items.kind !== 'sequence') throw buildFailed(`expected array in ${kind}/items`)
-    else queue.push(...dropEmpty(items.content.map(item => jsonToNode(nodeToJson(item)))))
+    else
+      for (const item of dropEmpty(items.content.map(each => jsonToNode(nodeToJson(each))))) queue.push(item)
   }
   return result
 }

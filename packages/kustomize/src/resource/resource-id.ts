@@ -34,5 +34,6 @@ export interface IdSelector extends Gvk {
 
 export const isSelectedBy = (id: ResourceId, selector: IdSelector): boolean =>
   (selector.name === '' || selector.name === id.name) &&
-  (selector.namespace === '' || effectiveNamespace({ ...selector, clusterScoped: false }) === effectiveNamespace(id)) &&
+  (selector.namespace === '' ||
+    effectiveNamespace({ ...selector, clusterScoped: false }) === effectiveNamespace(id)) &&
   isSelected(id, selector)

@@ -1,7 +1,7 @@
 import { buildFailed } from '../errors.ts'
-import { clearField, setField } from '../yaml/tree.ts'
 import { fieldOf, isEmptyNode, mappingNode, type YamlNode } from '../yaml/node.ts'
-import { setConfigMapData, setSecretData } from './data.ts'
+import { clearField, setField } from '../yaml/tree.ts'
+import { setBinaryData, setConfigMapData, setSecretData } from './data.ts'
 import { getOrigin, setOrigin } from './origin.ts'
 import type { Resource } from './resource.ts'
 import { equalIds, idKey, printId, type ResourceId } from './resource-id.ts'
@@ -24,7 +24,8 @@ export class ResourceMap {
     for (const resource of resources) {
       const id = resource.currentId
       const key = idKey(id)
-      if (known.has(key)) throw buildFailed(`may not add resource with an already registered id: ${printId(id)}`)
+      if (known.has(key))
+        throw buildFailed(`may not add resource with an already registered id: ${printId(id)}`)
       known.add(key)
       this.resources.push(resource)
     }
@@ -61,7 +62,9 @@ export class ResourceMap {
     const found = this.withAnyId(each => equalIds(id, each))
     const { behavior } = resource
     if (found.length > 1)
-      throw buildFailed(`found multiple objects ${found.join(', ')} that could accept merge of ${printId(id)}`)
+      throw buildFailed(
+        `found multiple objects ${found.join(', ')} that could accept merge of ${printId(id)}`,
+      )
     const [old] = found
     if (old === undefined) {
       if (behavior === 'merge' || behavior === 'replace')
@@ -117,7 +120,7 @@ function mergeData(resource: Resource, old: Resource): void {
   for (const [key, value] of data) setConfigMapData(resource.node, key, value)
   const binary = new Map([...oldBinary, ...dataOf(resource, 'binaryData')])
   clearField(resource.node, 'binaryData')
-  for (const [key, value] of binary) setConfigMapData(resource.node, key, value, 'binaryData')
+  for (const [key, value] of binary) setBinaryData(resource.node, key, value)
   if (origin !== undefined) setOrigin(resource, origin)
 }
 

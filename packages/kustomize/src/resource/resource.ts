@@ -73,7 +73,8 @@ export class Resource {
     if (namespace === '') {
       const metadata = lookup(this.node, ['metadata'])
       if (metadata !== undefined) clearField(metadata, 'namespace')
-    } else setField(lookup(this.node, ['metadata'], 'mapping')!, 'namespace', { value: scalarNode(namespace) })
+    } else
+      setField(lookup(this.node, ['metadata'], 'mapping')!, 'namespace', { value: scalarNode(namespace) })
   }
 
   setKind(kind: string): void {
@@ -156,7 +157,9 @@ export class Resource {
     const namespaces = this.annotation(buildAnnotations.previousNamespaces)?.split(',') ?? ['']
     const kinds = this.annotation(buildAnnotations.previousKinds)?.split(',') ?? ['']
     if (names.length !== namespaces.length || names.length !== kinds.length)
-      throw buildFailed('number of previous names, number of previous namespaces, number of previous kinds not equal')
+      throw buildFailed(
+        'number of previous names, number of previous namespaces, number of previous kinds not equal',
+      )
     const { group, version } = splitApiVersion(this.apiVersion)
     return names.map((name, at) => ({
       group,

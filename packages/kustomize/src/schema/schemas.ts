@@ -17,7 +17,8 @@ export class Schemas {
     if (this.#isSet) return
     const { version } = openapi
     if (bytes !== undefined) {
-      if (version !== undefined) throw buildFailed('builtin version and custom schema provided, cannot use both')
+      if (version !== undefined)
+        throw buildFailed('builtin version and custom schema provided, cannot use both')
       this.#custom = new CustomSchemas(bytes)
       this.#isSet = true
     } else if (version !== undefined && version !== '') {
@@ -29,7 +30,8 @@ export class Schemas {
   schema(apiVersion: string, kind: string): MergeSchema | undefined {
     if (this.#custom === undefined) return builtInSchema(apiVersion, kind)
     return (
-      this.#custom.schema(apiVersion, kind) ?? (this.#usesBuiltIn ? builtInSchema(apiVersion, kind) : undefined)
+      this.#custom.schema(apiVersion, kind) ??
+      (this.#usesBuiltIn ? builtInSchema(apiVersion, kind) : undefined)
     )
   }
 

@@ -20,7 +20,9 @@ export interface BuildCase {
 export const fixturesFolder: string = fileURLToPath(new URL('../../fixtures/', import.meta.url))
 
 export const caseFiles = (): string[] =>
-  readdirSync(fixturesFolder).filter(name => name.endsWith('.cases.txt')).sort()
+  readdirSync(fixturesFolder)
+    .filter(name => name.endsWith('.cases.txt'))
+    .sort()
 
 export function readCases(file: string): BuildCase[] {
   const library = readLibrary()
@@ -73,4 +75,5 @@ export function expandLibrary(
 }
 
 /** The folder that a case builds. */
-export const rootOf = ({ files }: BuildCase): string => ([...files.keys()].some(path => path.startsWith('app/')) ? 'app' : '')
+export const rootOf = ({ files }: BuildCase): string =>
+  [...files.keys()].some(path => path.startsWith('app/')) ? 'app' : ''

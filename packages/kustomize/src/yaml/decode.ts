@@ -44,7 +44,9 @@ function keyText(key: YamlNode): string {
     const { tag } = resolveNode(key)
     if (tag === tags.string || tag === tags.merge) return key.value
   }
-  throw buildFailed(`json: unsupported type: map[interface {}]interface {}: the key "${key.value}" is not a string`)
+  throw buildFailed(
+    `json: unsupported type: map[interface {}]interface {}: the key "${key.value}" is not a string`,
+  )
 }
 
 function scalarToJson(node: YamlNode): ScalarValue {

@@ -1,7 +1,13 @@
 import { KustomizeError } from '../errors.ts'
 import { tags, type YamlNode } from './node.ts'
 import { resolvePlain } from './resolve.ts'
-import { analyzeScalar, writeDoubleQuoted, writeLiteral, writePlain, writeSingleQuoted } from './scalar-text.ts'
+import {
+  analyzeScalar,
+  writeDoubleQuoted,
+  writeLiteral,
+  writePlain,
+  writeSingleQuoted,
+} from './scalar-text.ts'
 
 /** A node as YAML that keeps the styles of its source, for structured data inside a string. Lines are never folded. */
 export function emitNode(node: YamlNode): string {
@@ -50,7 +56,8 @@ class BlockEmitter {
   }
 
   #inline(node: YamlNode, indent: number): string {
-    const text = node.kind === 'scalar' ? scalarText(node, { indent, inFlow: false, isKey: false }) : flowText(node)
+    const text =
+      node.kind === 'scalar' ? scalarText(node, { indent, inFlow: false, isKey: false }) : flowText(node)
     return text === '' ? '\n' : ` ${text}\n`
   }
 }
@@ -86,7 +93,10 @@ function scalarText(node: YamlNode, { indent, inFlow, isKey }: ScalarContext): s
     } else if (resolved !== node.tag || node.tagged) tag = `${node.tag} `
   }
   if (style === 'folded')
-    throw new KustomizeError('NotSupported', 'a replacement inside YAML text that uses the style ">" is not supported')
+    throw new KustomizeError(
+      'NotSupported',
+      'a replacement inside YAML text that uses the style ">" is not supported',
+    )
   if (isKey && analysis.multiline) style = 'double'
   if (style === 'plain') {
     const isAllowed = inFlow ? analysis.flowPlain : analysis.blockPlain

@@ -1,6 +1,5 @@
 import { buildFailed } from '../errors.ts'
 import type { MergeSchema } from '../schema/merge-schema.ts'
-import type { Merger } from './merge.ts'
 import { fieldOf, isEmptyNode, isMissingOrNull, scalarNode, sequenceNode, type YamlNode } from './node.ts'
 import { findElement, getField, setField } from './tree.ts'
 
@@ -9,7 +8,12 @@ interface ListMerge {
   readonly list: YamlNode
   readonly patch: YamlNode | undefined
   readonly schema: MergeSchema
-  readonly merger: Merger
+  /** Merges two items. */
+  readonly mergeItem: (
+    target: YamlNode | undefined,
+    patch: YamlNode | undefined,
+    schema: MergeSchema | undefined,
+  ) => YamlNode | undefined
 }
 
 /** Merges lists whose items have keys, or that are sets of scalars. Items of the patch come first. */
@@ -22,7 +26,7 @@ export function mergeList(input: ListMerge): YamlNode | undefined {
 
 function inferKeys({ list, patch }: ListMerge): readonly string[] {
   for (const source of [list, patch]) {
-    if (source !== undefined && source.content.every(item => fieldOf(item, 'name') !== undefined)) return ['name']
+    if (source?.content.every(item => fieldOf(item, 'name') !== undefined)) return ['name']
   }
   throw buildFailed('no merge key found for a list of the patch')
 }
@@ -56,7 +60,7 @@ function scalarValues(input: ListMerge): string[][] {
 }
 
 function mergeItems(input: ListMerge, keys: readonly string[], list: string[][]): YamlNode | undefined {
-  const { merger, schema } = input
+  const { mergeItem, schema } = input
   const items = sequenceNode()
   const itemSchema = schema.items()
   const all = keys.length > 1 ? alignValues(list) : list
@@ -65,11 +69,11 @@ function mergeItems(input: ListMerge, keys: readonly string[], list: string[][])
   for (const values of all) {
     const valid = validate(presentKeys, { keys, values })
     validKeys = valid.keys
-    const merged = merger.merge(
+    const merged = mergeItem(
       findItem(input.list, valid.keys, valid.values),
       findItem(input.patch, valid.keys, valid.values),
       itemSchema,
-    ).node
+    )
     if (isMissingOrNull(merged) || isEmptyMap(merged)) {
       setElement(input.list, { keys: valid.keys, values: valid.values })
       continue
@@ -88,7 +92,11 @@ function mergeItems(input: ListMerge, keys: readonly string[], list: string[][])
 const isEmptyMap = (node: YamlNode | undefined): boolean =>
   isMissingOrNull(node) || (node!.kind === 'mapping' && node!.content.length === 0)
 
-function findItem(list: YamlNode | undefined, keys: readonly string[], values: readonly string[]): YamlNode | undefined {
+function findItem(
+  list: YamlNode | undefined,
+  keys: readonly string[],
+  values: readonly string[],
+): YamlNode | undefined {
   if (list === undefined || list.kind !== 'sequence') return undefined
   const present = keys.map((_, at) => values[at] !== '')
   const valid = validate(present, { keys, values })

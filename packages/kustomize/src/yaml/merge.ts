@@ -2,17 +2,26 @@
  * Strategic merge as kustomize does it: on the text of a document, with lists that are merged in front of the ones that are there, and
  * `$patch: delete | replace | merge` in mappings and lists.
  */
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import { buildFailed } from '../errors.ts'
 import type { MergeSchema } from '../schema/merge-schema.ts'
 import type { Schemas } from '../schema/schemas.ts'
-import { fieldOf, isEmptyNode, isMissingOrNull, isNullNode, scalarNode, textOf, type YamlNode } from './node.ts'
 import { mergeList } from './merge-list.ts'
-import { clearField, compareBytes, expectKind, setField } from './tree.ts'
+import {
+  fieldOf,
+  isEmptyNode,
+  isMissingOrNull,
+  isNullNode,
+  scalarNode,
+  textOf,
+  type YamlNode,
+} from './node.ts'
+import { clearField, expectKind, setField } from './tree.ts'
 
 type Maybe = YamlNode | undefined
 
 /** What is left after a merge; `keepNull` is a null that a patch may not remove. */
-export interface Merged {
+interface Merged {
   readonly node: Maybe
   readonly keepNull?: boolean
 }
@@ -24,7 +33,7 @@ export function mergeStrategic(patch: YamlNode, target: YamlNode, schemas: Schem
 
 type Directive = 'delete' | 'replace' | 'merge'
 
-export class Merger {
+class Merger {
   readonly #schemas: Schemas
 
   constructor(schemas: Schemas) {
@@ -32,7 +41,11 @@ export class Merger {
   }
 
   merge(target: Maybe, patch: Maybe, known: MergeSchema | undefined): Merged {
-    const kind = isMissingOrNull(target) ? (isMissingOrNull(patch) ? undefined : (patch as YamlNode).kind) : target!.kind
+    const kind = isMissingOrNull(target)
+      ? isMissingOrNull(patch)
+        ? undefined
+        : (patch as YamlNode).kind
+      : target!.kind
     const schema = known ?? this.#schemaByKind(target) ?? this.#schemaByKind(patch)
     if (kind !== undefined) {
       expectKind(target, kind)
@@ -63,7 +76,9 @@ export class Merger {
     setStyle(target, patch)
     const list = this.#startList(target, patch)
     if (list === undefined) return undefined
-    return mergeList({ list, patch, schema, merger: this })
+    const mergeItem = (old: Maybe, added: Maybe, known: MergeSchema | undefined): Maybe =>
+      this.merge(old, added, known).node
+    return mergeList({ list, patch, schema, mergeItem })
   }
 
   #startList(target: Maybe, patch: Maybe): Maybe {
@@ -89,7 +104,7 @@ export class Merger {
       if (isMissingOrNull(source) || source!.kind !== 'mapping') continue
       for (let at = 0; at < source!.content.length; at += 2) names.add(source!.content[at]!.value)
     }
-    for (const name of [...names].sort(compareBytes)) {
+    for (const name of [...names].sort(compareCodePoints)) {
       const merged = this.merge(fieldOf(result, name), fieldOf(patch, name), schema?.field(name))
       setField(result, name, { value: merged.node, ...(merged.keepNull && { keepNull: true }) })
     }
@@ -99,7 +114,8 @@ export class Merger {
 
 function startMapping(target: Maybe, patch: Maybe): Merged {
   if (isMissingOrNull(target)) {
-    if (patch !== undefined && patch.kind !== 'scalar' && directiveOf(patch) === 'delete') return { node: undefined }
+    if (patch !== undefined && patch.kind !== 'scalar' && directiveOf(patch) === 'delete')
+      return { node: undefined }
     const nullText = patch === undefined ? (target as YamlNode | undefined)?.value : undefined
     if (nullText) return { node: scalarNode(nullText, '!!null'), keepNull: true }
     return { node: patch }

@@ -26,7 +26,7 @@ export type NodeStyle = 'plain' | 'single' | 'double' | 'literal' | 'folded' | '
  */
 export class YamlNode {
   kind: NodeKind
-  /** A short tag such as `!!int`; empty where nobody decided: the text decides when it is written. */
+  /** A short tag such as `!!int`; empty where none was set: the text decides when it is written. */
   tag: string
   /** The text of a scalar. */
   value: string
@@ -82,16 +82,15 @@ export function assignNode(target: YamlNode, source: YamlNode): void {
   target.parsed = source.parsed
 }
 
-export const isNullNode = (node: YamlNode | undefined): boolean => node !== undefined && node.tag === tags.null
+export const isNullNode = (node: YamlNode | undefined): boolean =>
+  node !== undefined && node.tag === tags.null
 
 export const isMissingOrNull = (node: YamlNode | undefined): node is undefined =>
   node === undefined || node.tag === tags.null
 
 /** True also for an empty mapping or sequence. */
 export const isEmptyNode = (node: YamlNode | undefined): boolean =>
-  node === undefined ||
-  node.tag === tags.null ||
-  (node.kind !== 'scalar' && node.content.length === 0)
+  node === undefined || node.tag === tags.null || (node.kind !== 'scalar' && node.content.length === 0)
 
 export const isStringNode = (node: YamlNode): boolean =>
   node.kind === 'scalar' && (node.tag === tags.string || node.tag === '')

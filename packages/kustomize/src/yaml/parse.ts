@@ -1,4 +1,12 @@
-import { COLLECTION_STYLE, EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE, YAMLException } from 'js-yaml'
+import {
+  COLLECTION_STYLE,
+  EVENT_ID,
+  type Event,
+  getScalarValue,
+  parseEvents,
+  SCALAR_STYLE,
+  YAMLException,
+} from 'js-yaml'
 import { buildFailed, KustomizeError } from '../errors.ts'
 import { assignNode, copyNode, type NodeStyle, tags, YamlNode } from './node.ts'
 import { resolvePlain } from './resolve.ts'
@@ -94,7 +102,8 @@ class TreeBuilder {
 
   /** An alias of a node inside it is an error: the node is known only when it is complete. */
   #open(event: { anchorStart: number; anchorEnd: number }): void {
-    if (event.anchorStart >= 0) this.#anchors.set(this.#text.slice(event.anchorStart, event.anchorEnd), undefined)
+    if (event.anchorStart >= 0)
+      this.#anchors.set(this.#text.slice(event.anchorStart, event.anchorEnd), undefined)
   }
 
   #anchored(event: { anchorStart: number; anchorEnd: number }, node: YamlNode): YamlNode {
@@ -124,7 +133,10 @@ class TreeBuilder {
 
   #checkSize(): void {
     if (this.#nodes > maxNodes)
-      throw new KustomizeError('TooLarge', `a YAML document has more than ${maxNodes} values after expansion of its aliases`)
+      throw new KustomizeError(
+        'TooLarge',
+        `a YAML document has more than ${maxNodes} values after expansion of its aliases`,
+      )
   }
 }
 
@@ -169,7 +181,8 @@ function mergeSources(value: YamlNode): YamlNode[] {
   if (value.kind === 'scalar') throw buildFailed('map merge requires map or sequence of maps as the value')
   const sources: YamlNode[] = []
   for (const item of value.content) {
-    if (item.kind !== 'mapping') throw buildFailed('invalid map merge: received a nested sequence or a scalar')
+    if (item.kind !== 'mapping')
+      throw buildFailed('invalid map merge: received a nested sequence or a scalar')
     sources.unshift(item)
   }
   return sources

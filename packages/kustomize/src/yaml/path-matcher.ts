@@ -3,7 +3,15 @@ import { compileRegex } from '../regex.ts'
 import { emitNode } from './emit.ts'
 import { emptyNode, fieldOf, mappingNode, type NodeKind, scalarNode, type YamlNode } from './node.ts'
 import { parseYaml } from './parse.ts'
-import { expectKind, getField, isIndexNumber, isListIndex, kindBefore, setField, splitListIndex } from './tree.ts'
+import {
+  expectKind,
+  getField,
+  isIndexNumber,
+  isListIndex,
+  kindBefore,
+  setField,
+  splitListIndex,
+} from './tree.ts'
 
 /**
  * All nodes at a path whose parts are fields, indexes, `[field=regex]` and `*`. With `create`, what is missing is made. Undefined means

@@ -69,12 +69,14 @@ const timestampForm =
 function readTimestamp(text: string): string | undefined {
   const match = timestampForm.exec(text)
   if (match === null) return undefined
-  const [, year, month, day, , hour1, minute1, second1, fraction1, zone, hour2, minute2, second2, fraction2] = match
+  const [, year, month, day, , hour1, minute1, second1, fraction1, zone, hour2, minute2, second2, fraction2] =
+    match
   const hour = Number(hour1 ?? hour2 ?? 0)
   const minute = Number(minute1 ?? minute2 ?? 0)
   const second = Number(second1 ?? second2 ?? 0)
   const daysOfMonth = new Date(Date.UTC(Number(year) || 400, Number(month), 0)).getUTCDate()
-  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > daysOfMonth) return undefined
+  if (Number(month) < 1 || Number(month) > 12 || Number(day) < 1 || Number(day) > daysOfMonth)
+    return undefined
   if (hour > 23 || minute > 59 || second > 59) return undefined
   const digits = (fraction1 ?? fraction2 ?? '').slice(0, 9).replace(/0+$/, '')
   const two = (value: number | string | undefined) => String(value).padStart(2, '0')

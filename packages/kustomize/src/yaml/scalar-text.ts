@@ -10,10 +10,17 @@ export interface ScalarAnalysis {
 }
 
 const simple = /^[A-Za-z0-9_/.][A-Za-z0-9_/.=+()$;^~\\-]*$/
-const allAllowed: ScalarAnalysis = { multiline: false, flowPlain: true, blockPlain: true, single: true, block: true }
+const allAllowed: ScalarAnalysis = {
+  multiline: false,
+  flowPlain: true,
+  blockPlain: true,
+  single: true,
+  block: true,
+}
 
 export function analyzeScalar(value: string): ScalarAnalysis {
-  if (value === '') return { multiline: false, flowPlain: false, blockPlain: true, single: true, block: false }
+  if (value === '')
+    return { multiline: false, flowPlain: false, blockPlain: true, single: true, block: false }
   if (simple.test(value) && !value.startsWith('...')) return allAllowed
   let blockIndicators = value.startsWith('---') || value.startsWith('...')
   let flowIndicators = blockIndicators
@@ -60,7 +67,15 @@ export function analyzeScalar(value: string): ScalarAnalysis {
     } else previousSpace = previousBreak = false
     precededByBlank = char === ' ' || char === '\t' || isBreak(code)
   }
-  const plain = !(leading || trailingSpace || trailingBreak || breakSpace || spaceBreak || special || lineBreaks)
+  const plain = !(
+    leading ||
+    trailingSpace ||
+    trailingBreak ||
+    breakSpace ||
+    spaceBreak ||
+    special ||
+    lineBreaks
+  )
   return {
     multiline: lineBreaks,
     flowPlain: plain && !flowIndicators,
@@ -81,21 +96,21 @@ const isPrintable = (code: number): boolean =>
   (code >= 0xe000 && code <= 0xfffd && code !== 0xfeff)
 
 const escapes: Readonly<Record<number, string>> = {
-  0x00: '0',
-  0x07: 'a',
-  0x08: 'b',
-  0x09: 't',
-  0x0a: 'n',
-  0x0b: 'v',
-  0x0c: 'f',
-  0x0d: 'r',
-  0x1b: 'e',
-  0x22: '"',
-  0x5c: '\\',
-  0x85: 'N',
-  0xa0: '_',
-  0x2028: 'L',
-  0x2029: 'P',
+  0: '0',
+  7: 'a',
+  8: 'b',
+  9: 't',
+  10: 'n',
+  11: 'v',
+  12: 'f',
+  13: 'r',
+  27: 'e',
+  34: '"',
+  92: '\\',
+  133: 'N',
+  160: '_',
+  8232: 'L',
+  8233: 'P',
 }
 
 /** Where a scalar stands: the column it begins at and the indentation of its continuation lines. */
@@ -177,7 +192,15 @@ export function writeDoubleQuoted(value: string, place: ScalarPlace): string {
   for (let i = 0; i < chars.length; i++) {
     const char = chars[i]!
     const code = char.codePointAt(0)!
-    if (escapesAll || code > 0xffff || !isPrintable(code) || code === 0x0a || isBreak(code) || char === '"' || char === '\\') {
+    if (
+      escapesAll ||
+      code > 0xffff ||
+      !isPrintable(code) ||
+      code === 0x0a ||
+      isBreak(code) ||
+      char === '"' ||
+      char === '\\'
+    ) {
       const escaped = escapeCode(code)
       text += escaped
       column += escaped.length

@@ -1,4 +1,5 @@
 /** How kustomize finds and changes parts of a document. */
+import { compareCodePoints } from '@coxswain/apimachinery/go'
 import { buildFailed } from '../errors.ts'
 import {
   assignNode,
@@ -103,11 +104,7 @@ export function kindBefore(next: string | undefined, last: NodeKind): NodeKind {
 }
 
 /** The node at a path; undefined when there is none. With `create`, missing parts are made, and the last of this kind. */
-export function lookup(
-  root: YamlNode,
-  path: readonly string[],
-  create?: NodeKind,
-): YamlNode | undefined {
+export function lookup(root: YamlNode, path: readonly string[], create?: NodeKind): YamlNode | undefined {
   let node: YamlNode | undefined = root
   const parts = path.map(part => part.trim()).filter(part => part !== '')
   for (const [at, part] of parts.entries()) {
@@ -197,21 +194,6 @@ export function setMetadataMap(
   clearField(metadata, field)
   if (values.size === 0) return
   const map = lookup(metadata, [field], 'mapping')!
-  for (const key of [...values.keys()].sort(compareBytes))
+  for (const key of [...values.keys()].sort(compareCodePoints))
     setField(map, key, { value: stringNode(values.get(key)!) })
-}
-
-/** The order of Go's strings: by bytes of UTF-8, which is the order of code points. */
-export function compareBytes(a: string, b: string): number {
-  if (a === b) return 0
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i)
-    const y = b.charCodeAt(i)
-    if (x === y) continue
-    const isHighX = x >= 0xd800 && x <= 0xdfff
-    const isHighY = y >= 0xd800 && y <= 0xdfff
-    return isHighX === isHighY ? x - y : isHighX ? 1 : -1
-  }
-  return a.length - b.length
 }

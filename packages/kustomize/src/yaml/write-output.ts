@@ -54,7 +54,10 @@ class OutputWriter {
   }
 
   /** `after` is what stands between the key or dash and a value on the same line. */
-  #value(value: JsonValue, { indent, column, after }: { indent: number; column: number; after: string }): void {
+  #value(
+    value: JsonValue,
+    { indent, column, after }: { indent: number; column: number; after: string },
+  ): void {
     if (Array.isArray(value)) {
       if (value.length === 0) this.text += `${after}[]\n`
       else if (after === '') this.sequence(value, indent + 2, indent + 2)
@@ -79,7 +82,8 @@ class OutputWriter {
       margin = ' '.repeat(indent)
       const inner = indent + 2
       if (Array.isArray(item) && item.length > 0) this.sequence(item, inner, inner)
-      else if (typeof item === 'object' && item !== null && !Array.isArray(item)) this.mapping(item, inner, inner)
+      else if (typeof item === 'object' && item !== null && !Array.isArray(item))
+        this.mapping(item, inner, inner)
       else if (Array.isArray(item)) this.text += '[]\n'
       else this.text += `${writeScalar(item, { column: inner, indent: inner, width })}\n`
     }

@@ -1,4 +1,3 @@
-import { sha256 } from '@coxswain/api'
 import { ConfigMap, Node, ServiceAccount } from '@coxswain/api/core/v1'
 import type { Kind } from '@coxswain/apimachinery/kinds'
 import type { ObjectKey } from '@coxswain/apimachinery/meta'
@@ -12,7 +11,7 @@ import {
   ensureDefaultStorageClass,
   selectControllers,
 } from '@coxswain/controllers'
-import { concatBytes, type Env, encodeText } from '@coxswain/kit'
+import { concatBytes, type Env, encodeText, sha256 } from '@coxswain/kit'
 import {
   createInProcessRuntime,
   createKubelet,

@@ -1,6 +1,5 @@
-import { sha256 } from '@coxswain/api'
 import type { ServiceAccountOptions } from '@coxswain/apiserver'
-import { encodeBase64Url, encodeHex } from '@coxswain/kit'
+import { encodeBase64Url, encodeHex, sha256 } from '@coxswain/kit'
 
 /** Bytes of the modulus, and so of a signature. */
 const length = 256

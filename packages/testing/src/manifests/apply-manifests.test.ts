@@ -79,7 +79,7 @@ describe('applying manifests', () => {
     const applied = await cluster.apply(join(folder.path, 'config/default'))
     assert.deepEqual(
       applied.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`),
-      ['Namespace /team', 'ConfigMap team/dev-a', 'ConfigMap team/dev-made-gm2k67mfm8'],
+      ['Namespace /team', 'ConfigMap team/dev-a', 'ConfigMap team/dev-made-hmg6f82fh6'],
     )
   })
 

@@ -1,4 +1,4 @@
-/** SHA-256 as a pure function: discovery's hashes must not depend on a platform's crypto. Not for secrets. */
+/** SHA-256 as a pure function: hashes of contents must not depend on a platform's crypto. Not for secrets. */
 export function sha256(message: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Sha256().update(message).digest()
 }
