@@ -50,6 +50,13 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'manifests',
+    title: 'our manifests beside those of controller-gen, and accepted by a server',
+    components: ['controller-gen', 'kubectl-1.36'],
+    timeout: 180,
+    hasTarget: true,
+  },
+  {
     name: 'examples',
     title: 'every example as its own Deployment, and with the rights of its manifests only',
     components: ['kubectl-1.36'],

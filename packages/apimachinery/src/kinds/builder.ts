@@ -1,7 +1,7 @@
 import { MachineryError } from '../errors.ts'
 import type { Schema, ValidationRule } from '../schema/schema.ts'
 import type { Presence } from './builder-types.ts'
-import { featureGate, type GatedSchema } from './feature-gate.ts'
+import { featureGate, immutable, type MarkedSchema } from './marked-schema.ts'
 
 /** Extras of a CEL rule. */
 export interface CelOptions extends Omit<ValidationRule, 'rule'> {}
@@ -27,7 +27,7 @@ export interface Builder<R = unknown, C = unknown, A = unknown, P extends Presen
   title(text: string): this
   example(value: C): this
   externalDocs(url: string, description?: string): this
-  /** Immutable once set. */
+  /** Immutable once set: it can neither be changed nor, where it is optional, be removed. */
   immutable(message?: string): this
   /** Leaves the field out of CRDs unless the gate is enabled, as with `coxswain manifests --feature-gates NAME=true`. */
   featureGate(name: string): this
@@ -91,7 +91,7 @@ class Node {
     this.presence = presence
   }
 
-  #with(changes: Partial<GatedSchema>, presence: Presence = this.presence): Node {
+  #with(changes: Partial<MarkedSchema>, presence: Presence = this.presence): Node {
     return new Node({ ...this.schema, ...changes }, presence)
   }
 
@@ -126,7 +126,7 @@ class Node {
   }
 
   immutable(message = 'field is immutable'): Node {
-    return this.cel('self == oldSelf', { message })
+    return this.#with({ [immutable]: true }).cel('self == oldSelf', { message })
   }
 
   cel(rule: string, options: CelOptions = {}): Node {
@@ -229,7 +229,7 @@ function countOf(fields: readonly string[]): string {
 }
 
 /** Kubernetes' escapes for property names that are not CEL identifiers. */
-function celName(name: string): string {
+export function celName(name: string): string {
   if (celKeywords.has(name)) return `__${name}__`
   return name
     .replaceAll('__', '__underscores__')

@@ -7,7 +7,7 @@ import {
   resolved,
   type VersionDefinition,
 } from './define-kind.ts'
-import { withoutGatedFields } from './feature-gate.ts'
+import { withoutGatedFields } from './marked-schema.ts'
 import type { PrinterColumn } from './resource-info.ts'
 
 /** The parts of an `apiextensions.k8s.io/v1` CustomResourceDefinition that this package reads and writes. */

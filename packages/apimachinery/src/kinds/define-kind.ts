@@ -350,6 +350,7 @@ function rootSchema(version: VersionDefinition): Schema {
   if (version.spec !== undefined) fields.spec = version.spec
   if (version.status !== undefined) fields.status = (version.status as Builder).optional()
   const own = objectSchema({ ...fields, ...version.fields })
+  const rules = [...(own['x-kubernetes-validations'] ?? []), ...(version.cel ?? [])]
   const properties: Record<string, Schema> = {
     apiVersion: { type: 'string' },
     kind: { type: 'string' },
@@ -361,7 +362,7 @@ function rootSchema(version: VersionDefinition): Schema {
     ...(version.doc === undefined ? {} : { description: version.doc }),
     properties,
     ...(own.required === undefined ? {} : { required: own.required }),
-    ...(version.cel === undefined ? {} : { 'x-kubernetes-validations': version.cel }),
+    ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
   }
 }
 

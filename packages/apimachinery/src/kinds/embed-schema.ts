@@ -39,8 +39,9 @@ function embed(schema: Schema, open: readonly Schema[]): Schema {
         .map(([keyword, value]) => [keyword, embedKeyword(keyword, value, inside)]),
     ),
   )
-  embedded.set(schema, result)
-  return result
+  const complete = withMarkers(schema.name, result)
+  embedded.set(schema, complete)
+  return complete
 }
 
 function embedKeyword(keyword: string, value: unknown, open: readonly Schema[]): unknown {
@@ -77,6 +78,35 @@ export const embeddedObjectMeta: Schema = {
     name: text,
     namespace: text,
   },
+}
+
+/** What markers of Kubernetes' Go types say beyond their OpenAPI schemas, as controller-gen writes it; undefined: no default. */
+const marked: Readonly<
+  Record<string, { readonly defaults: Readonly<Record<string, unknown>>; readonly atomic?: true }>
+> = {
+  AzureDiskVolumeSource: { defaults: { cachingMode: undefined, kind: undefined, readOnly: false } },
+  ConfigMapEnvSource: { defaults: { name: '' }, atomic: true },
+  ConfigMapKeySelector: { defaults: { name: '' } },
+  ConfigMapProjection: { defaults: { name: '' }, atomic: true },
+  ConfigMapVolumeSource: { defaults: { name: '' }, atomic: true },
+  FileKeySelector: { defaults: { optional: false } },
+  GRPCAction: { defaults: { service: '' } },
+  LocalObjectReference: { defaults: { name: '' } },
+  SecretEnvSource: { defaults: { name: '' }, atomic: true },
+  SecretKeySelector: { defaults: { name: '' } },
+  SecretProjection: { defaults: { name: '' }, atomic: true },
+}
+
+function withMarkers(name: string | undefined, schema: Schema): Schema {
+  const type = name?.startsWith('io.k8s.api.core.v1.') ? name.slice('io.k8s.api.core.v1.'.length) : ''
+  const found = Object.hasOwn(marked, type) ? marked[type] : undefined
+  if (!found) return schema
+  const properties = { ...schema.properties }
+  for (const [key, value] of Object.entries(found.defaults)) {
+    const { default: _, ...property } = properties[key] ?? {}
+    properties[key] = value === undefined ? property : { ...property, default: value }
+  }
+  return { ...schema, properties, ...(found.atomic && { 'x-kubernetes-map-type': 'atomic' as const }) }
 }
 
 /** A free-form map would be pruned to nothing inside a CRD, and a node needs a type. */

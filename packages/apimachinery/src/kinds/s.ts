@@ -3,6 +3,7 @@ import type { ApiObject, Condition, ObjectMeta } from '../meta/meta.ts'
 import type { Schema } from '../schema/schema.ts'
 import {
   type Builder,
+  celName,
   createBuilder,
   type ListBuilder,
   type NumberBuilder,
@@ -24,6 +25,7 @@ import type {
 } from './builder-types.ts'
 import { conditionSchema } from './condition-schema.ts'
 import { embeddedObjectMeta, embedSchema, quantityPattern } from './embed-schema.ts'
+import { immutable, type MarkedSchema } from './marked-schema.ts'
 
 /** Constraints of a string. */
 export type StringOptions = Pick<Schema, 'minLength' | 'maxLength' | 'pattern' | 'format'>
@@ -170,7 +172,19 @@ export function schemaOf(builder: Carried): Schema {
 export function objectSchema(fields: Fields): Schema {
   const required = Object.keys(fields).filter(key => (fields[key] as Builder).presence === 'required')
   const properties = Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, schemaOf(field)]))
-  return required.length === 0 ? { type: 'object', properties } : { type: 'object', properties, required }
+  // The rule of an optional field is not evaluated when the field is removed.
+  const rules = Object.entries(properties)
+    .filter(([key, schema]) => (schema as MarkedSchema)[immutable] && !required.includes(key))
+    .map(([key]) => ({
+      rule: `!has(oldSelf.${celName(key)}) || has(self.${celName(key)})`,
+      message: `field ${key} is immutable once set`,
+    }))
+  return {
+    type: 'object',
+    properties,
+    ...(required.length > 0 && { required }),
+    ...(rules.length > 0 && { 'x-kubernetes-validations': rules }),
+  }
 }
 
 function optionalFields(fields: Fields): Fields {

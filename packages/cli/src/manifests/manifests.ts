@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isProjectError } from '@coxswain/project/files'
 import { generatedHeader, generateManifests, type Manifests } from '@coxswain/project/manifests'
@@ -122,7 +122,7 @@ function findObsolete(root: string, generated: readonly string[]): string[] {
   const found: string[] = []
   for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'namespaces', 'webhook', 'manager']) {
     const path = join(root, folder, part)
-    if (!existsSync(path)) continue
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) continue
     for (const entry of readdirSync(path, { withFileTypes: true })) {
       const file = `${folder}/${part}/${entry.name}`
       if (!entry.isFile() || !/\.ya?ml$/.test(entry.name) || current.has(file)) continue

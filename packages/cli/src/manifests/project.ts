@@ -12,7 +12,7 @@ export interface ProjectName {
 
 /** The name of the project: PROJECT's, else that of package.json without its scope, else the folder's. */
 export function readProject(folder: string): ProjectName {
-  const project = readMembers(join(folder, 'PROJECT'), readYaml)
+  const project = readMembers(join(folder, 'PROJECT'), text => readYaml(text)?.value)
   const manifest = readMembers(join(folder, 'package.json'), JSON.parse)
   const given = textOf(project?.projectName) ?? textOf(manifest?.name)?.replace(/^@[^/]*\//, '')
   const name =

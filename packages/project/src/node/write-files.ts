@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   realpathSync,
@@ -74,10 +73,9 @@ export function writeFiles(
 
 /** Makes a folder and its missing parents; undone from the innermost. */
 function makeFolder(path: string, undo: Undo[]): void {
-  if (existsSync(path)) {
-    if (!statSync(path).isDirectory()) throw new Error(`${path} is not a directory`)
-    return
-  }
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return
+  if (found) throw new Error(`${path} is not a directory`)
   const parent = dirname(path)
   if (parent !== path) makeFolder(parent, undo)
   mkdirSync(path)

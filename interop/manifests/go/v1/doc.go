@@ -1,0 +1,3 @@
+// Package v1 has the Go twins of the kinds in interop/manifests/kinds.
+// +groupName=shapes.example.com
+package v1
