@@ -28,6 +28,7 @@ const guides = only([
   'docs/testing-operators.md',
   'docs/deploy.md',
   'docs/shipping.md',
+  'docs/project.md',
 ])
 const readyWithin = 60_000
 

@@ -153,6 +153,13 @@ export const suites: readonly Suite[] = [
     concurrency: 2,
   },
   {
+    name: 'scaffold',
+    title:
+      'a new project from packed tarballs: scaffolded, tested, deployed and undeployed with real kubectl',
+    components: ['kubectl-1.36'],
+    timeout: 450,
+  },
+  {
     name: 'openssl',
     title: 'openssl and curl with our certificates and over our sockets',
     components: [],

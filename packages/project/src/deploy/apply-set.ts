@@ -1,6 +1,5 @@
-import { sha256 } from '@coxswain/api'
 import { ConfigMap } from '@coxswain/api/core/v1'
-import { encodeBase64Url, encodeText } from '@coxswain/kit'
+import { encodeBase64Url, encodeText, sha256 } from '@coxswain/kit'
 import { ProjectError } from '../errors.ts'
 import { formatGroupKind, type Manifest, type ObjectName } from './object-name.ts'
 import { callOptions, type DeployTarget } from './target.ts'

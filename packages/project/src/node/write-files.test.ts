@@ -66,6 +66,16 @@ describe('writing the files of a project', () => {
     assert.deepEqual(readdirSync(folder.path, { recursive: true }).sort(), ['a.yaml', 'gone.yaml', 'taken'])
   })
 
+  it('says that a folder cannot be made where a file is', () => {
+    using folder = scratch()
+    writeFileSync(join(folder.path, 'a'), 'kept\n')
+    assert.throws(
+      () => writeFiles(folder.path, [{ path: 'a/b', content: '' }]),
+      error => isProjectError(error, 'NotWritten') && /is not a directory/.test(error.message),
+    )
+    assert.deepEqual(readdirSync(folder.path), ['a'])
+  })
+
   it('refuses paths and symbolic links that lead out of the folder', () => {
     using folder = scratch()
     using outside = scratch()

@@ -11,7 +11,7 @@ export function completePackageJson(present: string, name: string): string {
     throw new ProjectError('BadProject', `package.json: ${(cause as Error).message}`, { cause })
   }
   if (!isObject(value)) throw new ProjectError('BadProject', 'package.json: is not an object')
-  const scaffold: Record<string, unknown> = packageJson(name)
+  const scaffold = packageJson(name)
   const { scripts } = value
   // What npm init writes is not a test.
   const isPlaceholder = isObject(scripts) && /no test specified/.test(String(scripts.test))

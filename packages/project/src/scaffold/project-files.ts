@@ -45,7 +45,7 @@ export default defineConfig({
 `
 
 /** The members that package.json needs; those of the author stay. `install` would run with every npm install, hence install:crds. */
-export function packageJson(name: string) {
+export function packageJson(name: string): Record<string, unknown> {
   return {
     name,
     version: '0.1.0',
