@@ -8,12 +8,15 @@ import { fileURLToPath } from 'node:url'
 import { installDebianProgram, unpackDebianProgram } from './debian.ts'
 import { unpackDebianTree } from './debian-tree.ts'
 import { buildGoProgram } from './go-program.ts'
-import { buildKubernetesProgram } from './kubernetes.ts'
+import { buildKubernetesProgram, type KubernetesProgram } from './kubernetes.ts'
 import { buildPause } from './pause.ts'
 
 export const cacheFolder: string = fileURLToPath(new URL('../../.cache', import.meta.url))
 
 type Log = (line: string) => void
+
+const ofKubernetes = (program: KubernetesProgram) => (log: Log) =>
+  buildKubernetesProgram({ cache: cacheFolder, program, log })
 
 /** Without the snapshotters that need libraries of the machine. */
 const buildContainerd = (program: string, log: Log): Promise<string> =>
@@ -35,20 +38,17 @@ const installers = {
       path: 'usr/bin/kubectl',
       name: 'kubectl-1.20',
     }),
-  'kubectl-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubectl', log }),
-  'kube-apiserver-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-apiserver', log }),
-  'kube-controller-manager-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-controller-manager', log }),
-  'kube-scheduler-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-scheduler', log }),
-  'kubelet-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubelet', log }),
-  'kubeadm-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubeadm', log }),
-  'kube-proxy-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kube-proxy', log }),
-  'agnhost-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'agnhost', log }),
-  'nonewprivs-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'nonewprivs', log }),
-  'e2e.test-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'e2e.test', log }),
-  'ginkgo-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'ginkgo', log }),
+  'kubectl-1.36': ofKubernetes('kubectl'),
+  'kube-apiserver-1.36': ofKubernetes('kube-apiserver'),
+  'kube-controller-manager-1.36': ofKubernetes('kube-controller-manager'),
+  'kube-scheduler-1.36': ofKubernetes('kube-scheduler'),
+  'kubelet-1.36': ofKubernetes('kubelet'),
+  'kubeadm-1.36': ofKubernetes('kubeadm'),
+  'kube-proxy-1.36': ofKubernetes('kube-proxy'),
+  'agnhost-1.36': ofKubernetes('agnhost'),
+  'nonewprivs-1.36': ofKubernetes('nonewprivs'),
+  'e2e.test-1.36': ofKubernetes('e2e.test'),
+  'ginkgo-1.36': ofKubernetes('ginkgo'),
   containerd: (log: Log) => buildContainerd('containerd', log),
   'containerd-shim-runc-v2': (log: Log) => buildContainerd('containerd-shim-runc-v2', log),
   coredns: (log: Log) =>
