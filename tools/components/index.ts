@@ -8,15 +8,21 @@ import { fileURLToPath } from 'node:url'
 import { installDebianProgram, unpackDebianProgram } from './debian.ts'
 import { unpackDebianTree } from './debian-tree.ts'
 import { buildGoProgram } from './go-program.ts'
-import { buildKubernetesProgram, type KubernetesProgram } from './kubernetes.ts'
+import { buildKubernetesProgram, type KubernetesProgram, kubernetesPrograms } from './kubernetes.ts'
 import { buildPause } from './pause.ts'
 
 export const cacheFolder: string = fileURLToPath(new URL('../../.cache', import.meta.url))
 
 type Log = (line: string) => void
 
-const ofKubernetes = (program: KubernetesProgram) => (log: Log) =>
-  buildKubernetesProgram({ cache: cacheFolder, program, log })
+type Installer = (log: Log) => Promise<string>
+
+const kubernetesInstallers = Object.fromEntries(
+  kubernetesPrograms.map((program): [string, Installer] => [
+    `${program}-1.36`,
+    log => buildKubernetesProgram({ cache: cacheFolder, program, log }),
+  ]),
+) as Record<`${KubernetesProgram}-1.36`, Installer>
 
 /** Without the snapshotters that need libraries of the machine. */
 const buildContainerd = (program: string, log: Log): Promise<string> =>
@@ -31,6 +37,7 @@ const buildContainerd = (program: string, log: Log): Promise<string> =>
   })
 
 const installers = {
+  ...kubernetesInstallers,
   'kubectl-1.20': () =>
     unpackDebianProgram({
       cache: cacheFolder,
@@ -38,17 +45,6 @@ const installers = {
       path: 'usr/bin/kubectl',
       name: 'kubectl-1.20',
     }),
-  'kubectl-1.36': ofKubernetes('kubectl'),
-  'kube-apiserver-1.36': ofKubernetes('kube-apiserver'),
-  'kube-controller-manager-1.36': ofKubernetes('kube-controller-manager'),
-  'kube-scheduler-1.36': ofKubernetes('kube-scheduler'),
-  'kubelet-1.36': ofKubernetes('kubelet'),
-  'kubeadm-1.36': ofKubernetes('kubeadm'),
-  'kube-proxy-1.36': ofKubernetes('kube-proxy'),
-  'agnhost-1.36': ofKubernetes('agnhost'),
-  'nonewprivs-1.36': ofKubernetes('nonewprivs'),
-  'e2e.test-1.36': ofKubernetes('e2e.test'),
-  'ginkgo-1.36': ofKubernetes('ginkgo'),
   containerd: (log: Log) => buildContainerd('containerd', log),
   'containerd-shim-runc-v2': (log: Log) => buildContainerd('containerd-shim-runc-v2', log),
   coredns: (log: Log) =>
@@ -99,7 +95,7 @@ const installers = {
       name: 'image-tree',
     }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
-} satisfies Record<string, (log: Log) => Promise<string>>
+} satisfies Record<string, Installer>
 
 export type ComponentName = keyof typeof installers
 
