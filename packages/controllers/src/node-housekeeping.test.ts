@@ -58,7 +58,7 @@ describe('pod CIDRs of nodes', () => {
       const { client } = cluster
       const update = async (name: string) => {
         await client.create(Node, { metadata: { name } })
-        for (let beat = 0; beat < 20; beat++)
+        for (let beat = 0; beat < 6; beat++)
           await client.patch(
             Node,
             { name },
