@@ -8,12 +8,21 @@ import { fileURLToPath } from 'node:url'
 import { installDebianProgram, unpackDebianProgram } from './debian.ts'
 import { unpackDebianTree } from './debian-tree.ts'
 import { buildGoProgram } from './go-program.ts'
-import { buildKubernetesProgram } from './kubernetes.ts'
+import { buildKubernetesProgram, type KubernetesProgram, kubernetesPrograms } from './kubernetes.ts'
 import { buildPause } from './pause.ts'
 
 export const cacheFolder: string = fileURLToPath(new URL('../../.cache', import.meta.url))
 
 type Log = (line: string) => void
+
+type Installer = (log: Log) => Promise<string>
+
+const kubernetesInstallers = Object.fromEntries(
+  kubernetesPrograms.map((program): [string, Installer] => [
+    `${program}-1.36`,
+    log => buildKubernetesProgram({ cache: cacheFolder, program, log }),
+  ]),
+) as Record<`${KubernetesProgram}-1.36`, Installer>
 
 /** Without the snapshotters that need libraries of the machine. */
 const buildContainerd = (program: string, log: Log): Promise<string> =>
@@ -28,6 +37,7 @@ const buildContainerd = (program: string, log: Log): Promise<string> =>
   })
 
 const installers = {
+  ...kubernetesInstallers,
   'kubectl-1.20': () =>
     unpackDebianProgram({
       cache: cacheFolder,
@@ -35,20 +45,6 @@ const installers = {
       path: 'usr/bin/kubectl',
       name: 'kubectl-1.20',
     }),
-  'kubectl-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubectl', log }),
-  'kube-apiserver-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-apiserver', log }),
-  'kube-controller-manager-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-controller-manager', log }),
-  'kube-scheduler-1.36': (log: Log) =>
-    buildKubernetesProgram({ cache: cacheFolder, program: 'kube-scheduler', log }),
-  'kubelet-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubelet', log }),
-  'kubeadm-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kubeadm', log }),
-  'kube-proxy-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'kube-proxy', log }),
-  'agnhost-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'agnhost', log }),
-  'nonewprivs-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'nonewprivs', log }),
-  'e2e.test-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'e2e.test', log }),
-  'ginkgo-1.36': (log: Log) => buildKubernetesProgram({ cache: cacheFolder, program: 'ginkgo', log }),
   containerd: (log: Log) => buildContainerd('containerd', log),
   'containerd-shim-runc-v2': (log: Log) => buildContainerd('containerd-shim-runc-v2', log),
   coredns: (log: Log) =>
@@ -134,7 +130,7 @@ const installers = {
       log,
     }),
   nginx: () => installDebianProgram('nginx-light', 'nginx'),
-} satisfies Record<string, (log: Log) => Promise<string>>
+} satisfies Record<string, Installer>
 
 export type ComponentName = keyof typeof installers
 

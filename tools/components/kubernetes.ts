@@ -24,15 +24,21 @@ const packages = {
   nonewprivs: 'k8s.io/kubernetes/test/images/nonewprivs',
 } as const
 
-export type KubernetesProgram =
-  | 'kubectl'
-  | 'kube-apiserver'
-  | 'kube-controller-manager'
-  | 'kube-proxy'
-  | 'kube-scheduler'
-  | 'kubeadm'
-  | 'kubelet'
-  | keyof typeof packages
+export const kubernetesPrograms = [
+  'kubectl',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-proxy',
+  'kube-scheduler',
+  'kubeadm',
+  'kubelet',
+  'agnhost',
+  'e2e.test',
+  'ginkgo',
+  'nonewprivs',
+] as const
+
+export type KubernetesProgram = (typeof kubernetesPrograms)[number]
 
 export interface BuildOptions {
   /** The folder that holds downloads and results. */

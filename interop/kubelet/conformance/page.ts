@@ -9,7 +9,7 @@ const verdicts: readonly Verdict[] = ['passed', 'failed', 'not run']
 /** Why a test does not pass, where that is known: by a part of its name. */
 export const explanations: Readonly<Record<string, string>> = {
   'Aggregator Should be able to support the 1.17 Sample API Server':
-    'APIServices that lead to other servers are not served yet',
+    'APIServices that lead to other servers are not served yet, and the images of this test are not made either',
 }
 
 export function writePage(results: Results): void {
@@ -34,7 +34,8 @@ export function renderPage({ kubernetes, tests }: Results): string {
     '',
     `Versions: kubelet, kubeadm, kube-proxy (nftables), kubectl, e2e.test and agnhost ${kubernetes}; containerd 2.2.1; CoreDNS 1.14.0; runc, CNI`,
     'plug-ins, nft and iptables of Debian 12. How the cluster is made is described in [interop/kubelet](../interop/kubelet/README.md). The images',
-    'are made on this machine: `nginx` is a small web server of the same name, everything else runs the program that its name says.',
+    "are made on this machine: agnhost, kitten, nautilus, nonewprivs and pause from upstream's sources; `busybox` is Debian's, with bash as its shell, and so",
+    'are `nonroot` and the web server that stands in for `nginx`; `etc/os-release` says that the images stand in for Alpine Linux.',
     '',
     '## Result',
     '',

@@ -15,7 +15,9 @@ import { createApiServer } from '../server.ts'
 import { pipelines } from '../write/pipeline.ts'
 
 const architecture = readFileSync(new URL('../../../../ARCHITECTURE.md', import.meta.url), 'utf8')
-const sources = new URL('../', import.meta.url).href
+const packages = new URL('../../../', import.meta.url).href
+/** This package, and the rules of CRDs, which it shares with the tools. */
+const followed = /^(?:apiserver\/src|strategies\/src\/apiextensions)\//
 /** The keys of the objects that are followed. */
 const measured = /\/configmaps\/|\/customresourcedefinitions\//
 const peer = { commonName: 'admin', organizations: ['system:masters'], notAfter: Number.MAX_SAFE_INTEGER }
@@ -26,13 +28,15 @@ function listedUnder(heading: string): string[] {
   assert.ok(start > 0, heading)
   const end = architecture.indexOf('\n#', start)
   const lines = architecture.slice(start, end < 0 ? undefined : end).split('\n')
-  return lines.flatMap(line => /^\d+\. `packages\/apiserver\/src\/([^`]+)`/.exec(line)?.[1] ?? [])
+  return lines.flatMap(line => /^\d+\. `packages\/([^`]+)`/.exec(line)?.[1] ?? [])
 }
 
-/** A path below `src`; undefined for files of other packages and for tests. */
+/** A path below `packages`; undefined for files of other packages and for tests. */
 function sourceOf(url: string): string | undefined {
-  const isSource = url.startsWith(sources) && !url.includes('.test.ts') && !url.includes('/test-support/')
-  return isSource ? url.slice(sources.length) : undefined
+  if (!url.startsWith(packages) || url.includes('.test.ts') || url.includes('/test-support/'))
+    return undefined
+  const path = url.slice(packages.length)
+  return followed.test(path) ? path : undefined
 }
 
 /** Adds the files of this package that are on the call stack, with the callers that wait for them. */
@@ -72,8 +76,8 @@ async function filesOf(functions: readonly unknown[]): Promise<string[]> {
   return found
 }
 
-/** The files of a folder in which a function runs during `work`. */
-async function filesThatRun(folder: string, work: () => Promise<void>): Promise<string[]> {
+/** The files with these paths in which a function runs during `work`. */
+async function filesThatRun(paths: RegExp, work: () => Promise<void>): Promise<string[]> {
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
@@ -84,7 +88,7 @@ async function filesThatRun(folder: string, work: () => Promise<void>): Promise<
   return result.flatMap(({ url, functions }) => {
     const file = sourceOf(url)
     const hasRun = functions.some(({ ranges }) => ranges[0]!.count > 0)
-    return file?.startsWith(folder) && hasRun ? file : []
+    return file !== undefined && paths.test(file) && hasRun ? file : []
   })
 }
 
@@ -159,7 +163,7 @@ describe('the files that a create passes', () => {
     await server.createSlowly('slowly')
     for (const file of await filesOf(pipelines.create.map(({ run }) => run))) files.add(file)
     // The record that the steps change: it is handed from file to file, and has none on its stack.
-    files.add('write/write.ts')
+    files.add('apiserver/src/write/write.ts')
     return files
   }
 
@@ -172,7 +176,7 @@ describe('the files that a create passes', () => {
   it('include the file of another filter', async () => {
     const write = () => {}
     const audit = { policy: { rules: [{ level: 'Metadata' }] }, backends: [{ write }] } as never
-    assert.ok((await measure({ audit })).has('filters/audit.ts'))
+    assert.ok((await measure({ audit })).has('apiserver/src/filters/audit.ts'))
   })
 })
 
@@ -198,7 +202,7 @@ describe('the files that a CRD passes until it is established', () => {
     const files = new Set<string>()
     await using server = await startProbed(files)
     files.clear()
-    const ran = await filesThatRun('custom-resources/', async () => {
+    const ran = await filesThatRun(/\/(?:custom-resources|apiextensions)\//, async () => {
       await server.store.transact({
         conditions: [],
         operations: [{ type: 'put', key, value: encodeText(JSON.stringify(crd)) }],
@@ -211,7 +215,7 @@ describe('the files that a CRD passes until it is established', () => {
       }
     })
     // It ends in the registry, which writes nothing.
-    const passed = new Set([...files, ...ran, 'registry/registry.ts'])
+    const passed = new Set([...files, ...ran, 'apiserver/src/registry/registry.ts'])
     const listed = listedUnder(heading)
     assert.deepEqual([...passed].sort(), listed.toSorted())
     assert.ok(listed.length <= 8, `${listed.length} files`)

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { readBoolean, readNames, readText } from '../host/parsers.ts'
+import { readBoolean, readNamespaces, readText } from '../host/parsers.ts'
 import { addSubcommand } from '../subcommand.ts'
 import type {
   CreateApiOptions,
@@ -47,7 +47,7 @@ export function addScaffold(program: Command): void {
     .option('--conversion', 'convert between the versions of the kind', false)
     .addOption(
       new Option('--spoke <versions>', 'the versions that are converted through --version').argParser(
-        readNames,
+        readVersions,
       ),
     )
     .addHelpText('after', webhookHelp)
@@ -61,7 +61,7 @@ export function addScaffold(program: Command): void {
     .description('Change settings of the project.')
     .addOption(
       new Option('--namespaces <names>', 'watch these namespaces only; rights become Roles there').argParser(
-        readNames,
+        readNamespaces,
       ),
     )
     .option('--cluster-wide', 'watch all namespaces', false)
@@ -143,3 +143,8 @@ Examples:
   coxswain upgrade && npm install
 
 Exit codes: 0 merged or up to date, 1 conflicts, or stale with --check, 2 bad usage.`
+
+/** Names with commas between them; the option may be repeated. */
+function readVersions(text: string, before: readonly string[] = []): string[] {
+  return [...before, ...text.split(',').filter(version => version !== '')]
+}

@@ -9,6 +9,7 @@ import { Loader, type LoadRestrictions } from './loader.ts'
 import { Target } from './target.ts'
 import { sortResources } from './transformers.ts'
 
+/** Options of a build, with the names of the flags of `kustomize build`. */
 export interface BuildOptions {
   /** Whether a kustomization may read files outside its folder: `none` allows it. @default 'rootOnly' */
   readonly loadRestrictions?: LoadRestrictions
@@ -16,6 +17,7 @@ export interface BuildOptions {
   readonly onWarning?: (warning: string) => void
 }
 
+/** The objects of a build, and their text. */
 export interface BuildResult {
   readonly objects: readonly JsonObject[]
   /** What `kustomize build` prints. */

@@ -7,6 +7,7 @@ import { baseName, cleanPath, folderName, isInside, joinPath } from './paths.ts'
 const maxDepth = 100
 const maxFileBytes = 16 * 1024 * 1024
 
+/** Whether files may be outside of the folder of the kustomization. */
 export type LoadRestrictions = 'rootOnly' | 'none'
 
 /** Reads files as a kustomization sees them: below its folder, unless restrictions are off. */

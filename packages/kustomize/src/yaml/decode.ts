@@ -6,6 +6,7 @@ import { needsQuotes, type Resolved, resolvePlain, type ScalarValue } from './re
 
 /** JSON as kustomize sees it. Whole numbers beyond 2^53 are bigint. */
 export type JsonValue = ScalarValue | JsonValue[] | { [key: string]: JsonValue }
+/** An object as plain data. */
 export type JsonObject = { [key: string]: JsonValue }
 
 /**

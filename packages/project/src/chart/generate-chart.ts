@@ -18,6 +18,7 @@ import { type Place, placeOf } from './place.ts'
 import { TemplateText } from './template-text.ts'
 import { valuesFile } from './values-file.ts'
 
+/** What a chart is made from. */
 export interface ChartInput {
   /** Of the chart: a DNS label, and what the names of objects begin with (`namePrefix`). */
   readonly name: string

@@ -12,6 +12,7 @@ export interface Descriptor {
   readonly artifactType?: string
 }
 
+/** An OCI image manifest: a configuration and its layers. */
 export interface ImageManifest {
   readonly schemaVersion: 2
   readonly mediaType?: string
@@ -22,6 +23,7 @@ export interface ImageManifest {
   readonly annotations?: Readonly<Record<string, string>>
 }
 
+/** An OCI image index: one manifest for each platform. */
 export interface ImageIndex {
   readonly schemaVersion: 2
   readonly mediaType?: string
@@ -100,6 +102,7 @@ export function emptyConfig({ os, architecture, variant }: Platform): ImageConfi
   }
 }
 
+/** Creates the manifest of one platform. */
 export function imageManifest(
   config: Descriptor,
   layers: readonly Descriptor[],
@@ -114,6 +117,7 @@ export function imageManifest(
   }
 }
 
+/** Creates an index of manifests. */
 export function imageIndex(
   manifests: readonly Descriptor[],
   annotations: Readonly<Record<string, string>> = {},

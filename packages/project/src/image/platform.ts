@@ -19,6 +19,7 @@ export function parsePlatform(text: string): Platform {
   return { os, architecture, ...(variant !== undefined && { variant }) }
 }
 
+/** `os/architecture`, with the variant if there is one. */
 export function formatPlatform({ os, architecture, variant }: Platform): string {
   return [os, architecture, variant].filter(part => part !== undefined).join('/')
 }

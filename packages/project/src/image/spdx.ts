@@ -9,6 +9,7 @@ export interface SbomPackage {
   readonly dependsOn: readonly string[]
 }
 
+/** What a bill of materials lists. */
 export interface SbomInput {
   readonly project: SbomPackage
   readonly packages: readonly SbomPackage[]

@@ -22,6 +22,7 @@ export interface ChartChange {
 /** Remembers what was generated, to tell the author's changes from old text. */
 const recordName = '.coxswain-chart.json'
 
+/** What writing a chart would change. */
 export interface ChartPlan {
   readonly changes: readonly ChartChange[]
   /** Writes all of it, or nothing. */

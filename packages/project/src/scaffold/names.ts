@@ -27,18 +27,21 @@ export function problemOfProjectName(name: string): string | undefined {
     : undefined
 }
 
+/** Why a group cannot be used; undefined if it can. */
 export function problemOfGroup(group: string, domain: string): string | undefined {
   if (group.includes('.'))
     return `must not have dots: the domain ${domain} is appended to it, as in ${group.split('.')[0] || 'crew'}.${domain}`
   return isDNS1123Label(group)[0]
 }
 
+/** Why a version cannot be used; undefined if it can. */
 export function problemOfVersion(version: string): string | undefined {
   return /^v[1-9]\d{0,4}((alpha|beta)[1-9]\d{0,4})?$/.test(version)
     ? undefined
     : 'must be a version such as v1, v1beta1 or v1alpha1'
 }
 
+/** Why a kind cannot be used; undefined if it can. */
 export function problemOfKind(kind: string): string | undefined {
   if (!/^[A-Za-z][A-Za-z0-9]*$/.test(kind))
     return 'must consist of letters and digits, and begin with a letter'
@@ -56,6 +59,7 @@ export function checkResourceNames({ group, version, kind }: ResourceNames, doma
   refuse('--kind', kind, problemOfKind(kind))
 }
 
+/** Throws `BadName` for a name of a project or domain that cannot be used. */
 export function checkProjectNames(domain: string, name: string): void {
   refuse('--domain', domain, problemOfDomain(domain))
   refuse('--name', name, problemOfProjectName(name))

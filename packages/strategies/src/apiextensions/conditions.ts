@@ -6,6 +6,7 @@ import { setCondition as upsertCondition } from '@coxswain/kinds'
 import { isReadableBundle } from './conversion.ts'
 import { type Crd, type CrdNames, isShared, versionsOf } from './crd.ts'
 
+/** A condition of a CustomResourceDefinition. */
 export interface CrdCondition {
   readonly type: string
   readonly status: 'True' | 'False'
@@ -35,6 +36,7 @@ function removeCondition(status: JsonObject, type: string): void {
   }
 }
 
+/** Whether a condition of this type has the status True. */
 export function isConditionTrue(status: JsonObject | undefined, type: string): boolean {
   return conditionsOf(status).some(found => found.type === type && found.status === 'True')
 }

@@ -12,6 +12,7 @@ export interface Crd {
   readonly status?: { readonly storedVersions?: readonly string[] | null }
 }
 
+/** `spec` of a CustomResourceDefinition. */
 export interface CrdSpec {
   readonly group?: string
   readonly scope?: string
@@ -21,6 +22,7 @@ export interface CrdSpec {
   readonly preserveUnknownFields?: boolean
 }
 
+/** `spec.names` of a CustomResourceDefinition. */
 export interface CrdNames {
   readonly plural?: string
   readonly singular?: string
@@ -30,6 +32,7 @@ export interface CrdNames {
   readonly categories?: readonly string[]
 }
 
+/** A version of a CustomResourceDefinition. */
 export interface CrdVersion {
   readonly name?: string
   readonly served?: boolean
@@ -45,10 +48,12 @@ export interface CrdVersion {
 /** The members of a version that upstream's internal type has once for all versions when they are equal. */
 export type SharedMember = 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
 
+/** Views a decoded object as a CustomResourceDefinition. */
 export function readCrd(object: JsonObject): Crd {
   return { ...object, spec: isObject(object.spec) ? object.spec : {} } as unknown as Crd
 }
 
+/** The versions of a CustomResourceDefinition, in its order. */
 export function versionsOf(spec: CrdSpec): readonly CrdVersion[] {
   return spec.versions ?? []
 }

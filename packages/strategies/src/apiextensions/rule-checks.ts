@@ -12,6 +12,7 @@ const largestRequest = 3 * 1024 * 1024
 const mostNamed = 4
 const leastNamed = costLimits.perDefinition / 100
 
+/** Options of the checks of CEL rules. */
 export interface RuleCheckOptions {
   /** The schema is unchanged: what was accepted before is not rejected for its cost now. */
   readonly unchanged: boolean

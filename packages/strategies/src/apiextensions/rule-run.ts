@@ -10,6 +10,7 @@ import { type CompiledRule, type RuleNode, rulesOf } from './rule-tree.ts'
 /** The longest result of a message expression, in bytes. */
 const longestMessage = 5 * 1024
 
+/** What the rules of an object found. */
 export interface RuleFindings {
   readonly errors: readonly FieldError[]
   /** Failing rules whose values an update has not changed. */

@@ -24,6 +24,7 @@ import {
 import { type Layer, writeLayer } from './layer.ts'
 import { type ImagePlan, planImage } from './plan-image.ts'
 
+/** Options of {@link buildImage}. */
 export interface BuildImageOptions {
   /** The project's folder, with its package.json. */
   readonly folder: string

@@ -19,6 +19,7 @@ import { tarEnd, tarHeader, tarPadding } from '../../image/tar.ts'
 import { type Blob, type ByteStream, memoryBlob } from './blob.ts'
 import type { Image } from './image-source.ts'
 
+/** Options of {@link writeImage}. */
 export interface WriteImageOptions {
   /** A folder, or a file whose name ends in `.tar`. */
   readonly output: string

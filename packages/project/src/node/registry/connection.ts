@@ -12,6 +12,7 @@ import {
   TransientFailure,
 } from './http.ts'
 
+/** How a registry is reached. */
 export interface ConnectionOptions {
   /** As in the names of images: `docker.io`, `127.0.0.1:5000`. */
   readonly registry: string

@@ -13,6 +13,7 @@ import { type Blob, describeBytes, memoryBlob } from '../image/blob.ts'
 import { type Image, readIndex } from '../image/image-source.ts'
 import type { BlobOutcome, Repository } from './registry.ts'
 
+/** Options of a push. */
 export interface PushOptions {
   /** Called for each layer and configuration. */
   readonly onBlob?: (descriptor: Descriptor, outcome: BlobOutcome) => void
