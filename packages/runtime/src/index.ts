@@ -132,6 +132,7 @@ export type {
 } from './webhook/admission.ts'
 export {
   type CertificateMaker,
+  type CertificateMaterial,
   CertificateRotation,
   type CertificateRotationOptions,
   type Validity,
@@ -140,6 +141,7 @@ export {
 } from './webhook/certificates.ts'
 export {
   type ConfigurationInput,
+  type ConfigurationReference,
   conversionsOf,
   hostsOf,
   mutatingWebhooks,
@@ -147,6 +149,7 @@ export {
   type WebhookAddress,
 } from './webhook/configurations.ts'
 export type { InstalledConversion } from './webhook/injector.ts'
+export { removeConfigurations } from './webhook/remove-configurations.ts'
 export type { Replica } from './webhook/replica.ts'
 export type {
   ConversionStep,
@@ -156,4 +159,4 @@ export type {
   WebhookDefinition,
 } from './webhook/webhook-builder.ts'
 export { admissionPath, createWebhookHandler, type WebhookHandlerOptions } from './webhook/webhook-handler.ts'
-export type { WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'
+export type { ServingWebhooks, WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'
