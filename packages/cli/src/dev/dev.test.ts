@@ -126,7 +126,7 @@ describe('coxswain dev', () => {
     folder.file('operator.mjs', operator({ text: 'four' }))
     await until('the mended code reconciles', async () => (await textOf()) === 'four')
     assert.ok(await configuration())
-    folder.file('operator.mjs', operator({ text: 'five' }).replace(/operator.webhook[^]*?\}\)\n/, ''))
+    folder.file('operator.mjs', operator({ text: 'five' }).replace(/operator.webhook(.*\n){3}/, ''))
     await until('the webhook is removed', async () => (await configuration()) === undefined)
 
     assert.equal(await dev.stop('SIGINT'), 0)
