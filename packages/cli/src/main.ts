@@ -204,8 +204,8 @@ function addRun(program: Command): void {
       const { runRun } = await import('./run/run.ts')
       if (!watch) return await runRun(files, run)
       const { waitForTurn } = await import('./run/watch-child.ts')
-      const { onReady } = await waitForTurn()
-      await runRun(files, run, { onReady: () => onReady() })
+      const { onReady, succession } = await waitForTurn()
+      await runRun(files, run, { onReady: () => onReady(), succession })
     })
 }
 

@@ -1,6 +1,9 @@
 /** Set for the processes that `--watch` and `dev` start. */
 export const childVariable = 'COXSWAIN_CHILD'
 
+/** Ends a process of `--watch` or `dev` that another one is about to replace. */
+export const replaceSignal = 'SIGHUP'
+
 /** Whether another process of this command has started this one. */
 export function isChild(): boolean {
   return process.env[childVariable] !== undefined

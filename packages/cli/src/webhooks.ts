@@ -2,6 +2,7 @@ import type { Env } from '@coxswain/kit'
 import type { Operator, WebhookOptions } from '@coxswain/runtime'
 import { createCertificateMaker, createWebhookListener } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
+import type { WebhookSuccession } from './run/webhook-succession.ts'
 
 export interface WebhookCommandOptions {
   readonly webhookPort?: number
@@ -14,6 +15,8 @@ export interface WebhookCommandOptions {
   readonly webhookCertKey?: string
   /** The older name of `webhookCertPath`. */
   readonly webhookCertDir?: string
+  /** Of a process that replaces another one, or is going to be replaced. */
+  readonly succession?: WebhookSuccession
 }
 
 /**
@@ -28,9 +31,14 @@ export function webhookOptionsFor(
   const { webhookPort, webhookService, webhookCertName: name, webhookCertKey: key } = options
   const service = webhookService === undefined ? undefined : parseService(webhookService)
   const path = options.webhookCertPath ?? options.webhookCertDir
+  // Behind a Service the configurations stay anyway, and certificate files are kept by others.
+  const succession = service || path !== undefined ? undefined : options.succession
+  const { port: preferredPort, inherited } = succession ?? {}
+  const initial = inherited?.certificates
   const listener = createWebhookListener({
     ...env,
     port: webhookPort ?? (service ? 9443 : 0),
+    ...(preferredPort !== undefined && !webhookPort && { preferredPort }),
     ...(service && { service }),
     ...(path !== undefined && {
       certificate: { path, ...(name !== undefined && { name }), ...(key !== undefined && { key }) },
@@ -39,7 +47,9 @@ export function webhookOptionsFor(
   const names = operators.map(operator => operator.name).join('-')
   return {
     listener,
-    removeOnStop: service === undefined,
+    removeOnStop: succession ? succession.isLast : service === undefined,
+    ...(succession && { onServing: succession.serves }),
+    ...(initial && { initialCertificates: initial }),
     ...(options.webhookConfigurationPrefix !== undefined && {
       namePrefix: options.webhookConfigurationPrefix,
     }),

@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { newConflict } from '@coxswain/apimachinery/status'
+import { createRealEnv } from '@coxswain/kit'
 import { type ControllerOptions, defineOperator, TerminalError } from './index.ts'
-import type { EventObject } from './internal/kinds.ts'
+import { EventCorrelator } from './internal/event-correlator.ts'
+import type { EventInput, EventObject } from './internal/kinds.ts'
 import { Simulation, widgetKind } from './test-support/simulation.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 /** An operator whose reconcile throws `failure(attempt)`. */
 function failing(failure: (tries: number) => unknown, options: ControllerOptions = {}) {
@@ -90,5 +97,30 @@ describe('a reconcile that keeps failing', () => {
     sim.start(failing(bad, { errorEvents: false }))
     await sim.world.advance(10_000)
     assert.deepEqual(stored(sim), [])
+  })
+
+  it('sends events at a limited rate when thousands of objects fail', async () => {
+    await using sim = new Simulation()
+    for (let i = 0; i < 10_000; i++) sim.createWidget(`w${i}`)
+    sim.start(failing(() => new TerminalError('the disk is full')))
+    await sim.world.advance(30_000)
+    const count = stored(sim).length
+    assert.ok(count > 1_000 && count <= 100 + 30 * 500, `${count} events`)
+  })
+
+  it('keeps no messages that differ every time', () => {
+    const correlator = new EventCorrelator(createRealEnv().clock)
+    const event = {
+      involvedObject: { kind: 'Widget', name: 'a' },
+      source: { component: 'x' },
+      type: 'Warning',
+      reason: 'R',
+    }
+    collectGarbage()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 0; i < 100_000; i++)
+      correlator.correlate({ ...event, message: `${i} ${'x'.repeat(1_000)}${i}` } as unknown as EventInput)
+    collectGarbage()
+    assert.ok(process.memoryUsage().heapUsed - before < 10e6)
   })
 })

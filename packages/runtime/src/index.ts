@@ -133,6 +133,7 @@ export type {
 } from './webhook/admission.ts'
 export {
   type CertificateMaker,
+  type CertificateMaterial,
   CertificateRotation,
   type CertificateRotationOptions,
   type Validity,
@@ -141,6 +142,7 @@ export {
 } from './webhook/certificates.ts'
 export {
   type ConfigurationInput,
+  type ConfigurationReference,
   conversionsOf,
   hostsOf,
   mutatingWebhooks,
@@ -148,7 +150,8 @@ export {
   type WebhookAddress,
 } from './webhook/configurations.ts'
 export type { InstalledConversion } from './webhook/injector.ts'
+export { removeConfigurations } from './webhook/remove-configurations.ts'
 export type { Replica } from './webhook/replica.ts'
 export type { WebhookBuilder, WebhookDefinition } from './webhook/webhook-builder.ts'
 export { admissionPath, createWebhookHandler, type WebhookHandlerOptions } from './webhook/webhook-handler.ts'
-export type { WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'
+export type { ServingWebhooks, WebhookListener, WebhookOptions } from './webhook/webhook-host.ts'

@@ -160,4 +160,26 @@ describe('the span of a webhook', () => {
     const { headers } = hooks.requests[0]!.wire
     assert.deepEqual([headers.traceparent, headers.tracestate], [traceparent, 'v=1'])
   })
+
+  it('has nothing huge or malformed in its headers: a client cannot make a webhook that may fail be skipped', async () => {
+    await using hooks = await serveHooks({ '/hook': () => allow })
+    await using server = await startServer()
+    const hook = { clientConfig: hooks.clientConfig('/hook'), rules, failurePolicy: 'Ignore' }
+    await register(server, 'Validating', 'hook', [hook])
+    const huge = 'x'.repeat(900_000)
+    for (const [index, sent] of [
+      { traceparent, tracestate: huge, baggage: huge },
+      { traceparent: huge },
+      { traceparent: 'garbage', tracestate: 'v=1' },
+    ].entries()) {
+      await server.must('POST', configmaps, { metadata: { name: `c${index}` } }, sent)
+      assert.equal(hooks.requests.length, index + 1)
+      const { headers } = hooks.requests[index]!.wire
+      const expected = sent.traceparent === traceparent ? traceparent : undefined
+      assert.deepEqual(
+        [headers.traceparent, headers.tracestate, headers.baggage],
+        [expected, undefined, undefined],
+      )
+    }
+  })
 })

@@ -1,21 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
 import { isObject } from '@coxswain/apimachinery/json'
-import { readYaml } from '@coxswain/apimachinery/yaml'
 import { generateChart } from '@coxswain/project/chart'
 import { isProjectError } from '@coxswain/project/files'
 import { type ChartChange, planChart } from '@coxswain/project/node'
 import { CommandError } from '../exit.ts'
+import { readProject } from '../manifests/project.ts'
 import type { ChartOptions } from './options.ts'
 import { readObjects } from './read-objects.ts'
 
 /** Writes a chart, or says what would be written. */
 export async function runChart({ out, from, name, chartVersion, check }: ChartOptions): Promise<void> {
   const about = readPackage()
-  const objects = await readObjects(from)
+  const objects = readObjects(from)
   try {
     const files = generateChart({
-      name: name ?? projectName(about.name),
+      name: name ?? readProject(process.cwd()).name,
       version: chartVersion ?? about.version ?? '0.1.0',
       ...(about.description !== undefined && { description: about.description }),
       objects,
@@ -59,15 +58,6 @@ function readPackage(): About {
   const text = (key: string) =>
     typeof read[key] === 'string' && read[key] !== '' ? { [key]: read[key] } : {}
   return { ...text('name'), ...text('version'), ...text('description') }
-}
-
-/** PROJECT's name, else the package's without its scope, else the folder's. */
-function projectName(packageName: string | undefined): string {
-  const project = existsSync('PROJECT')
-    ? readObject('PROJECT', text => readYaml(text)).projectName
-    : undefined
-  if (typeof project === 'string' && project !== '') return project
-  return packageName?.replace(/^@.*\//, '') ?? basename(resolve('.'))
 }
 
 function readObject(file: string, parse: (text: string) => unknown): Record<string, unknown> {

@@ -13,6 +13,7 @@ export async function runDevOperators(files: readonly string[], command: Command
   const installed: string[] = []
   await runRun(files, command, {
     onReady: () => turn.onReady(installed),
+    succession: turn.succession,
     onInstalled: (kind: InstalledKind) => {
       installed.push(kind.name)
       if (kind.change !== 'unchanged') tellInstalled(kind)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { ValidatingWebhookConfiguration } from '@coxswain/api/admissionregistration/v1'
 import { ConfigMap } from '@coxswain/api/core/v1'
 import { kindFor } from '@coxswain/client'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
@@ -93,6 +94,9 @@ describe('coxswain dev', () => {
     await client.create(Widget, { metadata: key, spec: { size: 3 } })
     await until('it is reconciled', async () => (await textOf()) === 'one')
 
+    const configuration = () => client.get(ValidatingWebhookConfiguration, { name: 'widgets' })
+    const before = (await configuration())!.metadata
+
     folder.file('operator.mjs', operator({ text: 'two', columns: "{ Size: '.spec.size' }" }))
     await dev.prints(/customresourcedefinition widgets\.example\.com updated\n/)
     await dev.prints(/operator\.mjs changed, restarted in \d+ ms\n/)
@@ -113,11 +117,17 @@ describe('coxswain dev', () => {
       client.create(Widget, { metadata: { ...key, name: 'other' }, spec: { size: 0 } }),
       /too small/,
     )
+    const { uid, resourceVersion } = (await configuration())!.metadata
+    assert.deepEqual([uid, resourceVersion], [before.uid, before.resourceVersion], 'it was not written again')
 
     folder.file('operator.mjs', `${operator({ text: 'three' })}\nconst = 3`)
     await dev.prints(/operator cannot be loaded: .*operator\.mjs:\d+: .*\ncoxswain: waiting for a change\n/)
+    assert.equal(await configuration(), undefined, 'nothing serves it')
     folder.file('operator.mjs', operator({ text: 'four' }))
     await until('the mended code reconciles', async () => (await textOf()) === 'four')
+    assert.ok(await configuration())
+    folder.file('operator.mjs', operator({ text: 'five' }).replace(/operator.webhook(.*\n){3}/, ''))
+    await until('the webhook is removed', async () => (await configuration()) === undefined)
 
     assert.equal(await dev.stop('SIGINT'), 0)
     assert.equal(await accepts(port), false)

@@ -26,6 +26,7 @@ import { openOperatorTracing, type TracingFlags } from '../host/tracing.ts'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
 import { createManager, explainInstall, loadOperators, tellInstalled } from '../operators.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
+import type { WebhookSuccession } from './webhook-succession.ts'
 
 export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags, TracingFlags {
   readonly kubeconfig?: string
@@ -51,6 +52,8 @@ export interface RunEvents {
   readonly onReady?: () => void
   /** @default a line on standard error */
   readonly onInstalled?: (installed: InstalledKind) => void
+  /** @default this process neither replaces another one nor is going to be replaced */
+  readonly succession?: WebhookSuccession
 }
 
 /** Runs operators against the cluster of the kubeconfig until a signal stops them, or the lease is lost. */
@@ -58,6 +61,30 @@ export async function runRun(
   named: readonly string[],
   command: Command,
   events: RunEvents = {},
+): Promise<void> {
+  const { succession } = events
+  try {
+    await configureAndHost(named, command, events)
+  } finally {
+    if (succession?.hasLeft) await removeLeft(command.opts<RunCommandOptions>(), succession)
+  }
+}
+
+/** After operators that could not be loaded: requests must not wait for webhooks that nobody serves. */
+async function removeLeft(options: RunCommandOptions, succession: WebhookSuccession): Promise<void> {
+  const env = createRealEnv()
+  try {
+    await using connected = await connect(options, env, new MetricsRegistry())
+    await succession.removeLeft(connected.client)
+  } catch (error) {
+    env.log.warn('webhook configurations were left behind', { error })
+  }
+}
+
+async function configureAndHost(
+  named: readonly string[],
+  command: Command,
+  events: RunEvents,
 ): Promise<void> {
   const loaded = await loadConfig(command.getOptionValue('config') as string | undefined)
   if (loaded) applyConfig(command, runSettings, loaded)
@@ -91,7 +118,7 @@ function refuseIgnored(command: Command, options: RunCommandOptions): void {
 async function host(
   files: readonly string[],
   options: RunCommandOptions,
-  { onReady = () => {}, onInstalled = tellInstalled }: RunEvents,
+  { onReady = () => {}, onInstalled = tellInstalled, succession }: RunEvents,
 ): Promise<void> {
   const periods = readPeriods(options)
   const logLevel = new LogThreshold(options.logLevel)
@@ -108,6 +135,7 @@ async function host(
   // Leases and reviews are not rate limited.
   const unlimited = options.kubeApiQps === undefined ? client : createClient({ ...connected, env, userAgent })
   using stop = abortOnSignals()
+  using _replace = succession?.listen()
   using _alive = keepAlive()
   const reconciles = new RecentReconciles()
   const manager = createManager(operators, {
@@ -116,7 +144,7 @@ async function host(
     metrics,
     hostname: hostname(),
     onReconcile: reconciles.add,
-    webhooks: webhookOptionsFor(operators, env, options),
+    webhooks: webhookOptionsFor(operators, env, { ...options, ...(succession && { succession }) }),
     ...(options.install && { install: { onInstalled } }),
     ...(options.namespaces && { namespaces: options.namespaces }),
     ...(options.concurrency && { concurrency: options.concurrency }),
@@ -132,6 +160,10 @@ async function host(
   const running = manager.run(stop.signal)
   running.catch(() => {}) // it is awaited below
   manager.ready.then(onReady)
+  if (succession)
+    manager.ready
+      .then(() => succession.removeLeft(client))
+      .catch((error: unknown) => env.log.warn('webhook configurations were left behind', { error }))
   if (!options.install) await reportNotInstalled(client, operators, files)
   await running.catch((error: unknown) => {
     if (isRuntimeError(error, 'LeadershipLost'))

@@ -1,30 +1,44 @@
 import { registerHooks } from 'node:module'
 import { ownFile } from '@coxswain/kit/node'
+import type { ServingWebhooks } from '@coxswain/runtime'
 import { stopWithParent } from '../parent.ts'
 import { stateOf } from './file-state.ts'
+import { WebhookSuccession } from './webhook-succession.ts'
 
 /** What a process with operators reports to the one that watches: a file that it loads, or that its caches are filled. */
 export type Report =
   | { readonly loaded: string; readonly state: string }
   /** With the names of the definitions that it has installed. */
   | { readonly ready: true; readonly installed: readonly string[] }
+  | { readonly serving: ServingWebhooks }
+
+/** What the process that watches sends when it is the turn of this one. */
+export interface Go {
+  /** Of the process that this one replaces. */
+  readonly inherited?: ServingWebhooks
+}
 
 export function isReport(message: unknown): message is Report {
-  return typeof message === 'object' && message !== null && ('loaded' in message || 'ready' in message)
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    ['loaded', 'ready', 'serving'].some(name => name in message)
+  )
 }
 
 export interface Turn {
   /** To be called when the caches are filled. */
   readonly onReady: (installed?: readonly string[]) => void
+  readonly succession: WebhookSuccession
 }
 
 /** Resolves when the process that watches says so; from then on the files that are loaded are reported to it. */
 export async function waitForTurn(): Promise<Turn> {
   const report = (message: Report): void => void process.send?.(message, () => {})
-  const turn = new Promise(resolve => process.once('message', resolve))
+  const turn = new Promise<Go>(resolve => process.once('message', message => resolve(message as Go)))
   stopWithParent()
   process.channel?.ref()
-  await turn
+  const { inherited } = await turn
   process.channel?.unref() // it ends when its operators have
   const reportFile = (url: string): void => {
     const file = ownFile(url)
@@ -46,5 +60,11 @@ export async function waitForTurn(): Promise<Turn> {
       return nextLoad(url, context)
     },
   })
-  return { onReady: (installed = []) => report({ ready: true, installed }) }
+  return {
+    onReady: (installed = []) => report({ ready: true, installed }),
+    succession: new WebhookSuccession({
+      onServing: serving => report({ serving }),
+      ...(inherited && { inherited }),
+    }),
+  }
 }

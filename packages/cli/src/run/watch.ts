@@ -2,10 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { relative } from 'node:path'
 import { aborted } from '@coxswain/kit'
 import { abortOnSignals } from '@coxswain/kit/node'
+import type { ServingWebhooks } from '@coxswain/runtime'
 import { CommandError } from '../exit.ts'
 import { refuseAbsent } from '../host/operator-files.ts'
-import { childVariable } from '../parent.ts'
-import { isReport } from './watch-child.ts'
+import { childVariable, replaceSignal } from '../parent.ts'
+import { type Go, isReport } from './watch-child.ts'
 import { WatchedFiles } from './watched-files.ts'
 
 /** How long operators get to stop: more than their manager needs. */
@@ -41,6 +42,7 @@ export async function watchOperators({ signal, onReady = () => {} }: WatchOption
   process.once('exit', discard)
   let isFirst = true
   let tellChange = (): void => {}
+  let serving: ServingWebhooks | undefined
   try {
     for (;;) {
       present.onReady = installed => {
@@ -49,9 +51,10 @@ export async function watchOperators({ signal, onReady = () => {} }: WatchOption
         isFirst = false
       }
       const changed = files.nextChange()
-      present.go()
+      present.go(serving)
       const change = await Promise.race([changed, stopped])
-      const code = await present.stop()
+      const code = await present.stop(change && !signal.aborted ? replaceSignal : 'SIGTERM')
+      serving = present.serving ?? serving
       if (signal.aborted && code !== 0) throw new CommandError(`the operators ended with code ${code}`)
       if (signal.aborted || !change) return
       tellChange = () => {
@@ -73,6 +76,8 @@ export async function watchOperators({ signal, onReady = () => {} }: WatchOption
 class Generation {
   /** Called when the caches are filled. */
   onReady: (installed: readonly string[]) => void = () => {}
+  /** Its webhooks, for the next one. */
+  serving: ServingWebhooks | undefined
   readonly #child: ChildProcess
   readonly #exited: Promise<number>
   #isStopping = false
@@ -88,26 +93,28 @@ class Generation {
     child.on('message', message => {
       if (!isReport(message)) return
       if ('loaded' in message) files.add(message.loaded, message.state)
+      else if ('serving' in message) this.serving = message.serving
       else if (!this.#isStopping) this.onReady(message.installed)
     })
     this.#exited = new Promise(resolve => {
       child.on('error', () => resolve(1))
       child.on('exit', (code, name) => {
-        if (this.#isStopping) return resolve(code ?? (name === 'SIGTERM' ? 0 : 1))
+        if (this.#isStopping) return resolve(code ?? (name === 'SIGTERM' || name === replaceSignal ? 0 : 1))
         process.stderr.write('coxswain: waiting for a change\n')
         resolve(0) // it has said why
       })
     })
   }
 
-  go(): void {
-    this.#child.send('go', () => {}) // a child that has died is handled by 'exit'
+  go(inherited: ServingWebhooks | undefined): void {
+    const message: Go = { ...(inherited && { inherited }) }
+    this.#child.send(message, () => {}) // a child that has died is handled by 'exit'
   }
 
   /** Resolves with the exit code; 0 for one that had ended already. */
-  async stop(): Promise<number> {
+  async stop(by: 'SIGTERM' | typeof replaceSignal): Promise<number> {
     this.#isStopping = true
-    this.#child.kill('SIGTERM')
+    this.#child.kill(by)
     const limit = setTimeout(() => {
       process.stderr.write(`coxswain: the operators did not stop within ${stopLimit} ms and were killed\n`)
       this.discard()

@@ -68,7 +68,11 @@ export class EventCorrelator {
     }
     similar.last = now
     similar.messages.add(message)
-    return similar.messages.size >= maxSimilar
+    if (similar.messages.size < maxSimilar) return false
+    // Messages that differ every time, for example with a timestamp, must not accumulate.
+    const [oldest] = similar.messages
+    similar.messages.delete(oldest!)
+    return true
   }
 
   /** Takes a token if available; dropped events take none. */

@@ -1,7 +1,7 @@
 import { hostname, networkInterfaces } from 'node:os'
 import type { Env } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
-import { serve } from '@coxswain/wire/node'
+import { type ServerLimits, serve } from '@coxswain/wire/node'
 import type { WebhookKeyPair } from '../webhook/certificates.ts'
 import { type CertificateFiles, followCertificate, readCertificateFiles } from './certificate-files.ts'
 import { createCertificateMaker } from './certificate-maker.ts'
@@ -20,6 +20,8 @@ export interface EndpointOptions {
   readonly port: number
   /** @default plain HTTP */
   readonly tls?: EndpointTls
+  /** @default 64 KiB of headers and of body, and the timeouts of the API server */
+  readonly limits?: ServerLimits
 }
 
 /** An endpoint that is being served. */
@@ -33,7 +35,7 @@ const day = 24 * 60 * 60_000
 const validity = 365 * day
 const renewal = 90 * day
 /** Requests for health, metrics and profiles are short. */
-const limits = { bodyBytes: 64 * 1024, headerBytes: 64 * 1024 }
+const defaultLimits = { bodyBytes: 64 * 1024, headerBytes: 64 * 1024 }
 
 /** Serves metrics, health checks or any other handler. Disposing it ends requests in progress. */
 export async function serveEndpoint(handler: Handler, options: EndpointOptions): Promise<Endpoints> {
@@ -44,7 +46,7 @@ export async function serveEndpoint(handler: Handler, options: EndpointOptions):
     handler,
     host,
     port,
-    limits,
+    limits: { ...defaultLimits, ...options.limits },
     log: env.log,
     ...(pair && { tls: { cert: pair.certificate, key: pair.key } }),
   })

@@ -4,6 +4,7 @@ import { type HttpServer, serve } from '@coxswain/wire/node'
 import type { WebhookKeyPair } from '../webhook/certificates.ts'
 import { hostsOf, type WebhookAddress } from '../webhook/configurations.ts'
 import type { Replica } from '../webhook/replica.ts'
+import { maxReviewBytes } from '../webhook/review.ts'
 import type { WebhookListener } from '../webhook/webhook-host.ts'
 import { type CertificateFiles, followCertificate, readCertificateFiles } from './certificate-files.ts'
 
@@ -11,6 +12,8 @@ import { type CertificateFiles, followCertificate, readCertificateFiles } from '
 export interface WebhookListenerOptions {
   /** @default 9443; 0 picks a free one */
   readonly port?: number
+  /** Used instead of `port` if it is free. */
+  readonly preferredPort?: number
   /** @default '127.0.0.1', and every address of the machine for a service */
   readonly host?: string
   /** The Service of this Pod. @default API servers are given the URL of the socket */
@@ -22,12 +25,14 @@ export interface WebhookListenerOptions {
 }
 
 const defaultPort = 9443
+/** Reviews have an object and its predecessor, both of the largest size. */
+const limits = { bodyBytes: maxReviewBytes }
 /** The timeout for another process to answer. */
 const probeLimit = 1_000
 
 /** Serves webhooks over HTTPS. */
 export function createWebhookListener(options: WebhookListenerOptions): WebhookListener {
-  const { port = defaultPort, service, certificate, log } = options
+  const { port = defaultPort, preferredPort, service, certificate, log } = options
   const host = options.host ?? (service ? '0.0.0.0' : '127.0.0.1')
   const hosts = service ? hostsOf({ service }) : [host === '0.0.0.0' ? '127.0.0.1' : host, 'localhost']
   let server: HttpServer | undefined
@@ -40,7 +45,11 @@ export function createWebhookListener(options: WebhookListenerOptions): WebhookL
       const pair = certificate === undefined ? given : await readCertificateFiles(certificate)
       if (!pair) throw new Error('a webhook server needs a certificate')
       const { certificate: cert, key } = pair
-      const started = await serve({ handler, host, port, tls: { cert, key }, log })
+      const serveAt = (at: number) => serve({ handler, host, port: at, tls: { cert, key }, limits, log })
+      const started =
+        preferredPort === undefined
+          ? await serveAt(port)
+          : await serveAt(preferredPort).catch(() => serveAt(port))
       server = started
       const close = (): void => void started.close().catch(error => log.error('cannot close', { error }))
       if (signal.aborted) close()

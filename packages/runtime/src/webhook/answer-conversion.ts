@@ -46,6 +46,7 @@ export function answerConversion(
     convertedObjects: [],
     result: failureStatus({ code: 500, reason: 'InternalError', message }),
   })
+  if (!Array.isArray(objects ?? [])) return fail('objects is not a list')
   const convertedObjects: ApiObject[] = []
   for (const object of objects ?? []) {
     if (!isObject(object)) return fail('one of the objects has no apiVersion, kind and metadata')

@@ -34,6 +34,13 @@ export interface WebhookCertificates {
   readonly caBundle: string
 }
 
+/** What is stored, all in PEM. `retired` is the certificate of the previous CA, as long as something may be signed by it. */
+export interface CertificateMaterial {
+  readonly ca: WebhookKeyPair
+  readonly server: WebhookKeyPair
+  readonly retired?: string
+}
+
 /** Options of {@link CertificateRotation}. */
 export interface CertificateRotationOptions {
   readonly maker: CertificateMaker
@@ -43,6 +50,8 @@ export interface CertificateRotationOptions {
   readonly hosts: readonly string[]
   /** The common name of the CA. */
   readonly name: string
+  /** The certificates to begin with; invalid ones are replaced. @default new ones */
+  readonly initial?: CertificateMaterial
   /** Where replicas share them. @default each process has its own, in memory */
   readonly secret?: { readonly client: Client; readonly key: ObjectKey }
 }
@@ -57,13 +66,6 @@ const skew = 3_600_000
 /** How long a new CA is in the bundle before anything is signed with it: until every API server has seen it. */
 const settleTime = 600_000
 
-/** What is stored, all in PEM. `retired` is the certificate of the previous CA, as long as something may be signed by it. */
-interface Material {
-  readonly ca: WebhookKeyPair
-  readonly server: WebhookKeyPair
-  readonly retired?: string
-}
-
 /**
  * Keeps a CA and a server certificate valid at all times:
  *
@@ -74,10 +76,16 @@ interface Material {
  */
 export class CertificateRotation {
   readonly #options: CertificateRotationOptions
-  #material: Material | undefined
+  #material: CertificateMaterial | undefined
 
   constructor(options: CertificateRotationOptions) {
     this.#options = options
+    this.#material = options.initial
+  }
+
+  /** The certificates and their keys, for the process that replaces this one. */
+  get material(): CertificateMaterial | undefined {
+    return this.#material
   }
 
   /** The certificates to use now, created or renewed when due. Rejects when the Secret cannot be read or written. */
@@ -96,7 +104,7 @@ export class CertificateRotation {
   }
 
   /** `present` when there is nothing to do. */
-  #renew(present: Material | undefined): Material {
+  #renew(present: CertificateMaterial | undefined): CertificateMaterial {
     const { maker, clock, hosts, log, name } = this.#options
     const now = clock.now()
     const createCa = () => maker.createCa(name, { notBefore: now - skew, notAfter: now + caValidity })
@@ -129,7 +137,7 @@ export class CertificateRotation {
 
   async #read(
     call: CallOptions,
-  ): Promise<{ readonly secret: Secret; readonly material: Material | undefined } | undefined> {
+  ): Promise<{ readonly secret: Secret; readonly material: CertificateMaterial | undefined } | undefined> {
     const { secret: place } = this.#options
     if (!place) return undefined
     const secret = await place.client.get(secretKind, place.key, call)
@@ -137,14 +145,18 @@ export class CertificateRotation {
   }
 
   /** The same object for the same content, so that identity shows whether something changed. */
-  #known(material: Material | undefined): Material | undefined {
+  #known(material: CertificateMaterial | undefined): CertificateMaterial | undefined {
     const known = this.#material
     const isSame = known && material && JSON.stringify(known) === JSON.stringify(material)
     return isSame ? known : material
   }
 
   /** False when another replica wrote first. */
-  async #write(material: Material, existing: Secret | undefined, call: CallOptions): Promise<boolean> {
+  async #write(
+    material: CertificateMaterial,
+    existing: Secret | undefined,
+    call: CallOptions,
+  ): Promise<boolean> {
     const { client, key } = this.#options.secret!
     const data = dataOf(material)
     try {
@@ -163,11 +175,11 @@ function isDue({ notBefore, notAfter }: Validity, now: number): boolean {
   return notAfter - now < (notAfter - notBefore) * renewWith
 }
 
-function bundleOf({ ca, retired = '' }: Material): string {
+function bundleOf({ ca, retired = '' }: CertificateMaterial): string {
   return `${ca.certificate}${retired}`
 }
 
-function dataOf({ ca, server, retired = '' }: Material): Record<string, string> {
+function dataOf({ ca, server, retired = '' }: CertificateMaterial): Record<string, string> {
   const texts = {
     'ca.crt': ca.certificate,
     'ca.key': ca.key,
@@ -179,7 +191,7 @@ function dataOf({ ca, server, retired = '' }: Material): Record<string, string> 
 }
 
 /** Undefined when anything is missing. */
-function materialOf({ data = {} }: Secret): Material | undefined {
+function materialOf({ data = {} }: Secret): CertificateMaterial | undefined {
   const text = (name: string): string => decodeBase64Text(data[name] ?? '') ?? ''
   const ca = { certificate: text('ca.crt'), key: text('ca.key') }
   const server = { certificate: text('tls.crt'), key: text('tls.key') }

@@ -32,6 +32,12 @@ export interface ConfigurationInput {
   readonly caBundle?: string
 }
 
+/** A webhook configuration in the cluster. */
+export interface ConfigurationReference {
+  readonly kind: 'MutatingWebhookConfiguration' | 'ValidatingWebhookConfiguration'
+  readonly name: string
+}
+
 /** The webhooks of a MutatingWebhookConfiguration. */
 export function mutatingWebhooks({ definitions, ...where }: ConfigurationInput): WebhookEntry[] {
   return definitions.flatMap(({ kind, defaulter }) => {

@@ -5,6 +5,7 @@ import type { Client } from '@coxswain/client'
 import type { Logger } from '@coxswain/kit'
 import {
   type ConfigurationInput,
+  type ConfigurationReference,
   conversionsOf,
   mutatingWebhooks,
   validatingWebhooks,
@@ -29,6 +30,7 @@ import {
   standbyAnnotation,
   standbyOf,
 } from './replica.ts'
+import type { WebhookDefinition } from './webhook-builder.ts'
 
 /** cert-manager injects the caBundle of objects with one of these; it is left alone. */
 const certManagerAnnotations = [
@@ -93,6 +95,16 @@ export class WebhookInjector {
       if (!(await this.#applyConversion(name, input, options))) missing.push(name)
     }
     return missing
+  }
+
+  /** The configurations that `apply` writes. */
+  configurationsOf(definitions: readonly WebhookDefinition[]): ConfigurationReference[] {
+    const { name } = this.#options
+    const has = (part: 'defaulter' | 'validator') => definitions.some(definition => definition[part])
+    return [
+      ...(has('defaulter') ? [{ kind: 'MutatingWebhookConfiguration', name } as const] : []),
+      ...(has('validator') ? [{ kind: 'ValidatingWebhookConfiguration', name } as const] : []),
+    ]
   }
 
   /** The conversion of a CRD that is about to be written, and its annotations. */

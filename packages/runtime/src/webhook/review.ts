@@ -6,7 +6,7 @@ import { getHeader, parseMediaType, type WireRequest, type WireResponse } from '
 import type { AdmissionOperation, AdmissionUser } from './admission.ts'
 
 /** The largest body, controller-runtime's limit: an object of the largest size, twice, and some overhead. */
-const maxReviewBytes = 7 * 1024 * 1024
+export const maxReviewBytes: number = 7 * 1024 * 1024
 
 /** `request` of an AdmissionReview. */
 export interface AdmissionRequest {

@@ -9,8 +9,18 @@ import {
   isReported,
 } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
-import { type CertificateMaker, CertificateRotation, type WebhookKeyPair } from './certificates.ts'
-import { type ConfigurationInput, conversionsOf, type WebhookAddress } from './configurations.ts'
+import {
+  type CertificateMaker,
+  type CertificateMaterial,
+  CertificateRotation,
+  type WebhookKeyPair,
+} from './certificates.ts'
+import {
+  type ConfigurationInput,
+  type ConfigurationReference,
+  conversionsOf,
+  type WebhookAddress,
+} from './configurations.ts'
 import { type InstalledConversion, WebhookInjector } from './injector.ts'
 import type { CrdObject } from './kinds.ts'
 import type { Replica } from './replica.ts'
@@ -46,9 +56,21 @@ export interface WebhookOptions {
   readonly install?: boolean
   /**
    * Removes the configurations that point here when it stops, or hands them to another process that still serves: for a
-   * laptop that goes to sleep. @default false
+   * laptop that goes to sleep. A function is called when it stops. @default false
    */
-  readonly removeOnStop?: boolean
+  readonly removeOnStop?: boolean | (() => boolean)
+  /** Certificates of the process that this one replaces. @default new ones */
+  readonly initialCertificates?: CertificateMaterial
+  /** Called when the configurations are written, and when the certificates have changed. */
+  readonly onServing?: (serving: ServingWebhooks) => void
+}
+
+/** What the process that replaces this one needs so that the configurations need not be written again. */
+export interface ServingWebhooks {
+  readonly address: WebhookAddress
+  /** Undefined when certificates come from elsewhere. */
+  readonly certificates?: CertificateMaterial
+  readonly configurations: readonly ConfigurationReference[]
 }
 
 /** How often certificates and configurations are checked. */
@@ -94,6 +116,8 @@ export class WebhookHost {
   /** The address and CA bundle that were last written. */
   #written: Where | undefined
   #hasTakenOver = false
+  /** What `onServing` was last called with. */
+  #told: ServingWebhooks | undefined
   /** Resolves when all configurations are written. */
   readonly #ready = Promise.withResolvers<void>()
   /** Resolves after the first try, however it ended. */
@@ -151,7 +175,8 @@ export class WebhookHost {
       await clock.sleep(wait, { signal }).catch(() => {})
     }
     this.#tried.resolve()
-    if (this.#options.removeOnStop) await this.#remove()
+    const { removeOnStop = false } = this.#options
+    if (typeof removeOnStop === 'function' ? removeOnStop() : removeOnStop) await this.#remove()
     this.#serving.abort(signal.reason)
   }
 
@@ -193,10 +218,22 @@ export class WebhookHost {
     for (const { injector, definitions } of this.#shares)
       for (const name of await injector.apply({ ...where, definitions }, options)) missing.push(name)
     this.#hasTakenOver = true
+    this.#tellServing(where)
     if (missing.length > 0) log.debug('CRDs do not exist yet', { missing })
     this.#isReady = missing.length === 0
     if (this.#isReady) this.#ready.resolve()
     return this.#isReady
+  }
+
+  #tellServing({ address }: Where): void {
+    const { onServing } = this.#options
+    const certificates = this.#rotation?.material
+    if (!onServing || (this.#told && this.#told.certificates === certificates)) return
+    const configurations = this.#shares.flatMap(({ injector, definitions }) =>
+      injector.configurationsOf(definitions),
+    )
+    this.#told = { address, configurations, ...(certificates && { certificates }) }
+    onServing(this.#told)
   }
 
   async #remove(): Promise<void> {
@@ -216,7 +253,7 @@ export class WebhookHost {
 }
 
 function createRotation(
-  { certificates: maker, listener, secret }: WebhookOptions,
+  { certificates: maker, initialCertificates: initial, listener, secret }: WebhookOptions,
   { client, env, name }: HostedWebhooks,
 ): CertificateRotation | undefined {
   if (!maker) return undefined
@@ -227,6 +264,7 @@ function createRotation(
     log,
     hosts: listener.hosts,
     name: `${name}-webhooks`,
+    ...(initial && { initial }),
     ...(secret && { secret: { client, key: secret } }),
   })
 }
