@@ -110,6 +110,23 @@ describe('turns', () => {
     await nextTurn()
   })
 
+  it('cost few immediates when little work comes slowly', async () => {
+    let now = 0
+    const turns = new Turns({ now: () => now, processorTime: () => now / 20 })
+    const immediates = mock.method(globalThis, 'setImmediate')
+    try {
+      for (let i = 0; i < 40; i++) {
+        turns.run({}, () => (now += 0.02))
+        now += 1
+        await new Promise(resolve => setTimeout(resolve))
+      }
+      assert.ok(immediates.mock.callCount() <= 8, `${immediates.mock.callCount()} immediates`)
+    } finally {
+      immediates.mock.restore()
+    }
+    await nextTurn()
+  })
+
   it('do not keep urgent requests waiting', async () => {
     await using server = await serve({
       isUrgent: path => path === '/livez',

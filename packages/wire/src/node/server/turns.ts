@@ -5,7 +5,7 @@ const longestTurn = 10
  * noticeable when every request has a turn of its own. What was started before counts for the turn.
  */
 const noticeable = 1
-/** Milliseconds without work after which a turn is certainly a new one. */
+/** Milliseconds without work after which a turn is certainly a new one; so much in all is noticeable, too. */
 const quiet = 5
 /** The maximum work of one turn: even an attempt at each has a cost, once the turn is long. */
 const mostInTurn = 128
@@ -44,7 +44,7 @@ class Turn {
   }
 
   isNoticeable(now: number): boolean {
-    return now - this.#startedAt >= noticeable
+    return now - this.#startedAt >= quiet
   }
 
   isLong(now: number): boolean {
@@ -68,7 +68,7 @@ class Turn {
 export class Turns {
   /** By connection; the next one comes first. */
   readonly #waiting = new Map<object, (() => void)[]>()
-  /** This turn, counted from its beginning or from less than {@link noticeable} before it. */
+  /** This turn, counted from its beginning or from less than {@link quiet} before it. */
   #turn: Turn
   /** When work was last started. */
   #lastAt = Number.NEGATIVE_INFINITY
