@@ -2,7 +2,7 @@ import type { Env } from '@coxswain/kit'
 import type { Operator, WebhookOptions } from '@coxswain/runtime'
 import { createCertificateMaker, createWebhookListener } from '@coxswain/runtime/node'
 import { CommandError } from './exit.ts'
-import type { WebhookSuccession } from './run/webhook-succession.ts'
+import type { WebhookSuccession } from './webhook-succession.ts'
 
 export interface WebhookCommandOptions {
   readonly webhookPort?: number
@@ -15,7 +15,7 @@ export interface WebhookCommandOptions {
   readonly webhookCertKey?: string
   /** The older name of `webhookCertPath`. */
   readonly webhookCertDir?: string
-  /** Of a process that replaces another one, or is going to be replaced. */
+  /** For a process that replaces another one, or that another one will replace. */
   readonly succession?: WebhookSuccession
 }
 

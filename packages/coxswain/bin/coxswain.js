@@ -12,5 +12,7 @@ if (Number(process.versions.node.split('.')[0]) < oldest) {
 }
 const { directory } = module.enableCompileCache()
 if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory // worker threads read it
+const { resolveOnce } = await import('@coxswain/cli/resolve-once')
+resolveOnce()
 const { main } = await import('@coxswain/cli')
 await main(process.argv)

@@ -5,7 +5,7 @@ import type { WireHeaders } from './message.ts'
 /** Version, trace, span and flags; later versions may have more parts. */
 const wellFormed = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(?:-[\x21-\x7e]*)?$/
 const longestTraceparent = 256
-/** What W3C Trace Context asks everybody to pass on; a longer one may be dropped. */
+/** The length that W3C Trace Context requires vendors to propagate; a longer one may be dropped. */
 const longestTracestate = 512
 
 /**

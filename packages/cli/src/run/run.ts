@@ -25,8 +25,8 @@ import { runSettings } from '../host/settings.ts'
 import { openOperatorTracing, type TracingFlags } from '../host/tracing.ts'
 import { explainKubeconfigError } from '../kubeconfig/kubeconfig-error.ts'
 import { createManager, explainInstall, loadOperators, tellInstalled } from '../operators.ts'
+import type { WebhookSuccession } from '../webhook-succession.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
-import type { WebhookSuccession } from './webhook-succession.ts'
 
 export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags, TracingFlags {
   readonly kubeconfig?: string
@@ -52,7 +52,7 @@ export interface RunEvents {
   readonly onReady?: () => void
   /** @default a line on standard error */
   readonly onInstalled?: (installed: InstalledKind) => void
-  /** @default this process neither replaces another one nor is going to be replaced */
+  /** @default this process does not replace another one, and none will replace it */
   readonly succession?: WebhookSuccession
 }
 
@@ -70,7 +70,7 @@ export async function runRun(
   }
 }
 
-/** After operators that could not be loaded: requests must not wait for webhooks that nobody serves. */
+/** After operators that could not be loaded: requests must not wait for webhooks that are not served. */
 async function removeLeft(options: RunCommandOptions, succession: WebhookSuccession): Promise<void> {
   const env = createRealEnv()
   try {

@@ -2,8 +2,8 @@ import { registerHooks } from 'node:module'
 import { ownFile } from '@coxswain/kit/node'
 import type { ServingWebhooks } from '@coxswain/runtime'
 import { stopWithParent } from '../parent.ts'
+import { WebhookSuccession } from '../webhook-succession.ts'
 import { stateOf } from './file-state.ts'
-import { WebhookSuccession } from './webhook-succession.ts'
 
 /** What a process with operators reports to the one that watches: a file that it loads, or that its caches are filled. */
 export type Report =

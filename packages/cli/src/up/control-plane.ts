@@ -39,7 +39,6 @@ import { loadServingCertificates, type ServingCertificates } from './access/serv
 import { serveControlSocket } from './control-socket.ts'
 import { leaderElectionOf } from './loops/leader-election.ts'
 import { nodeRangesOf } from './loops/node-ranges.ts'
-import { startControlLoops } from './loops/start-control-loops.ts'
 import { answerMirrorPods } from './nodes/answer-mirror-pods.ts'
 import { createComponentChecks } from './nodes/component-health.ts'
 import type { ComponentLogs } from './nodes/component-logs.ts'
@@ -204,6 +203,7 @@ export async function runControlPlane({
       createInProcessTransport(server.handler, env, { peer: privilegedPeer, ...options })
     const surroundings = { connect, env, group: loops }
     if (worker) {
+      const { startControlLoops } = await import('./loops/start-control-loops.ts')
       const nodes = await startControlLoops(surroundings, {
         worker,
         options,

@@ -117,7 +117,7 @@ export class WebhookHost {
   #written: Where | undefined
   #hasTakenOver = false
   /** What `onServing` was last called with. */
-  #told: ServingWebhooks | undefined
+  #announced: ServingWebhooks | undefined
   /** Resolves when all configurations are written. */
   readonly #ready = Promise.withResolvers<void>()
   /** Resolves after the first try, however it ended. */
@@ -218,22 +218,22 @@ export class WebhookHost {
     for (const { injector, definitions } of this.#shares)
       for (const name of await injector.apply({ ...where, definitions }, options)) missing.push(name)
     this.#hasTakenOver = true
-    this.#tellServing(where)
+    this.#announceServing(where)
     if (missing.length > 0) log.debug('CRDs do not exist yet', { missing })
     this.#isReady = missing.length === 0
     if (this.#isReady) this.#ready.resolve()
     return this.#isReady
   }
 
-  #tellServing({ address }: Where): void {
+  #announceServing({ address }: Where): void {
     const { onServing } = this.#options
     const certificates = this.#rotation?.material
-    if (!onServing || (this.#told && this.#told.certificates === certificates)) return
+    if (!onServing || (this.#announced && this.#announced.certificates === certificates)) return
     const configurations = this.#shares.flatMap(({ injector, definitions }) =>
       injector.configurationsOf(definitions),
     )
-    this.#told = { address, configurations, ...(certificates && { certificates }) }
-    onServing(this.#told)
+    this.#announced = { address, configurations, ...(certificates && { certificates }) }
+    onServing(this.#announced)
   }
 
   async #remove(): Promise<void> {

@@ -8,7 +8,7 @@ export interface ThreadPreparation {
 /** Starts to load the code of the control loops on their thread, while this one loads the server's. Call `startLoopsThread` next. */
 export function prepareLoopsThread(preparation: ThreadPreparation): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./loops-worker.${extension}`, import.meta.url), {
+  const worker = new Worker(new URL(`./loops-entry.${extension}`, import.meta.url), {
     workerData: preparation,
     name: 'control loops',
   })

@@ -35,7 +35,7 @@ describe('turns', () => {
 
   it('begin all that has waited at once when it is little', async () => {
     let now = 0
-    const turns = new Turns(() => now)
+    const turns = new Turns({ now: () => now, processorTime: () => now })
     turns.run({}, () => {
       now += 100
     })
@@ -59,7 +59,7 @@ describe('turns', () => {
 
   it('do not keep work waiting because others have made a turn long', async () => {
     let now = 0
-    const turns = new Turns(() => now)
+    const turns = new Turns({ now: () => now, processorTime: () => now })
     turns.run({}, () => {})
     now += 100 // events to watchers, for instance
     await nextTurn()
@@ -68,15 +68,59 @@ describe('turns', () => {
     assert.equal(begun, 1)
   })
 
+  it('do not keep work waiting because the machine has kept the thread waiting', async () => {
+    const clocks = { now: 0, processorTime: 0 }
+    const turns = new Turns({ now: () => clocks.now, processorTime: () => clocks.processorTime })
+    let begun = 0
+    const work = () => {
+      begun++
+      clocks.now += 30
+      clocks.processorTime += 2
+    }
+    for (let i = 1; i <= 5; i++) {
+      turns.run({}, work)
+      assert.equal(begun, i)
+    }
+    turns.run({}, work)
+    assert.equal(begun, 5, 'ten milliseconds of processor time are a long turn')
+    while (begun < 6) await nextTurn()
+  })
+
+  it('ask for the processor time seldom', async () => {
+    let now = 0
+    let asked = 0
+    const turns = new Turns({ now: () => now, processorTime: () => asked++ * 0 })
+    for (let i = 0; i < 1000; i++) turns.run({}, () => (now += 0.1))
+    await nextTurn()
+    assert.ok(asked <= 15, `${asked} times in 100 ms`)
+  })
+
   it('cost no immediate while there is little work', async () => {
     let now = 0
-    const turns = new Turns(() => now)
+    const turns = new Turns({ now: () => now, processorTime: () => now })
     const immediates = mock.method(globalThis, 'setImmediate')
     try {
       for (let i = 0; i < 9; i++) turns.run({}, () => (now += 0.1))
       assert.equal(immediates.mock.callCount(), 0)
       for (let i = 0; i < 9; i++) turns.run({}, () => (now += 0.1))
       assert.equal(immediates.mock.callCount(), 1)
+    } finally {
+      immediates.mock.restore()
+    }
+    await nextTurn()
+  })
+
+  it('cost few immediates when little work comes slowly', async () => {
+    let now = 0
+    const turns = new Turns({ now: () => now, processorTime: () => now / 20 })
+    const immediates = mock.method(globalThis, 'setImmediate')
+    try {
+      for (let i = 0; i < 40; i++) {
+        turns.run({}, () => (now += 0.02))
+        now += 1
+        await new Promise(resolve => setTimeout(resolve))
+      }
+      assert.ok(immediates.mock.callCount() <= 8, `${immediates.mock.callCount()} immediates`)
     } finally {
       immediates.mock.restore()
     }

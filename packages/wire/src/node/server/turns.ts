@@ -5,7 +5,7 @@ const longestTurn = 10
  * noticeable when every request has a turn of its own. What was started before counts for the turn.
  */
 const noticeable = 1
-/** Milliseconds without work after which a turn is certainly a new one. */
+/** Milliseconds without work after which a turn is certainly a new one; so much in all is noticeable, too. */
 const quiet = 5
 /** The maximum work of one turn: even an attempt at each has a cost, once the turn is long. */
 const mostInTurn = 128
@@ -15,6 +15,51 @@ const mostInTurn = 128
  */
 const pauses = 8
 
+/** Both in milliseconds. */
+export interface TurnClocks {
+  /** Time that passes evenly; looked at twice for each piece of work. */
+  now(): number
+  /** Processor time of this thread; it costs a system call. */
+  processorTime(): number
+}
+
+const realClocks: TurnClocks = {
+  now: () => performance.now(),
+  processorTime() {
+    const { user, system } = process.threadCpuUsage()
+    return (user + system) / 1000
+  },
+}
+
+/** One turn. It is long by processor time, which is asked for only when time has passed: on a busy machine a thread also waits for a core. */
+class Turn {
+  readonly #clocks: TurnClocks
+  #startedAt: number
+  #usedBefore: number
+
+  constructor(clocks: TurnClocks, now: number) {
+    this.#clocks = clocks
+    this.#startedAt = now
+    this.#usedBefore = clocks.processorTime()
+  }
+
+  isNoticeable(now: number): boolean {
+    return now - this.#startedAt >= quiet
+  }
+
+  isLong(now: number): boolean {
+    if (now - this.#startedAt < longestTurn) return false
+    const used = this.used()
+    this.#startedAt = now - used
+    return used >= longestTurn
+  }
+
+  /** Its processor time, with that of others in the turn. */
+  used(): number {
+    return this.#clocks.processorTime() - this.#usedBefore
+  }
+}
+
 /**
  * Shares the event loop. Under low load, work starts at once. When a turn has become long, the
  * rest waits for later turns, so that sockets are served in between; connections take turns then, and one with a
@@ -23,8 +68,8 @@ const pauses = 8
 export class Turns {
   /** By connection; the next one comes first. */
   readonly #waiting = new Map<object, (() => void)[]>()
-  /** When this turn began, or earlier by less than {@link noticeable}. */
-  #startedAt = Number.NEGATIVE_INFINITY
+  /** This turn, counted from its beginning or from less than {@link quiet} before it. */
+  #turn: Turn
   /** When work was last started. */
   #lastAt = Number.NEGATIVE_INFINITY
   /** Whether an immediate tells the end of this turn. */
@@ -34,19 +79,19 @@ export class Turns {
   #count = 0
   /** Whether work has to wait for a later turn. */
   #isActive = false
-  readonly #now: () => number
+  readonly #clocks: TurnClocks
 
-  /** `now` tells milliseconds that pass evenly. */
-  constructor(now: () => number = () => performance.now()) {
-    this.#now = now
+  constructor(clocks: TurnClocks = realClocks) {
+    this.#clocks = clocks
+    this.#turn = new Turn(clocks, clocks.now())
   }
 
   /** Calls `work` now, or in a later turn. */
   run(connection: object, work: () => void): void {
-    const now = this.#now()
+    const now = this.#clocks.now()
     if (!this.#isActive && this.#isShort(now)) {
       work()
-      this.#spent += this.#now() - now
+      this.#spent += this.#clocks.now() - now
       if (this.#spent >= noticeable) this.#mark()
       return
     }
@@ -59,13 +104,12 @@ export class Turns {
 
   #isShort(now: number): boolean {
     if (!this.#isMarked && now - this.#lastAt > quiet) {
-      this.#startedAt = now
+      this.#turn = new Turn(this.#clocks, now)
       this.#spent = 0
     }
     this.#lastAt = now
-    const taken = now - this.#startedAt
-    if (taken >= noticeable) this.#mark()
-    return taken < longestTurn
+    if (this.#turn.isNoticeable(now)) this.#mark()
+    return !this.#turn.isLong(now)
   }
 
   #mark(): void {
@@ -76,7 +120,7 @@ export class Turns {
 
   readonly #onTurnOver = (): void => {
     // What others do in a turn is no reason to pause: a turn full of events to watchers is followed by one with little work.
-    const isLong = this.#spent >= longestTurn
+    const isLong = this.#spent >= longestTurn && this.#turn.used() >= longestTurn
     this.#isMarked = false
     this.#lastAt = Number.NEGATIVE_INFINITY
     this.#spent = 0
@@ -91,15 +135,15 @@ export class Turns {
    */
   #schedule(): void {
     this.#isActive = true
-    let startedAt: number | undefined
-    const isShort = () => this.#now() - startedAt! < longestTurn
+    let turn: Turn | undefined
+    const isLong = () => turn?.isLong(this.#clocks.now())
     const step = (): void => {
-      startedAt ??= this.#now()
-      if (isShort()) this.#take()?.()
+      turn ??= new Turn(this.#clocks, this.#clocks.now())
+      if (!isLong()) this.#take()?.()
     }
     for (let left = Math.min(mostInTurn, this.#count); left > 0; left--) setImmediate(step)
     setImmediate(() => {
-      if (!isShort()) this.#pause(pauses)
+      if (isLong()) this.#pause(pauses)
       else if (this.#count > 0) this.#schedule()
       else this.#isActive = false
     })

@@ -1,0 +1,8 @@
+/**
+ * Where the thread of the control loops starts: imports are resolved faster from here on.
+ * @module
+ */
+import { resolveOnce } from '../../host/resolve-once.ts'
+
+resolveOnce()
+await import('./loops-worker.ts')
