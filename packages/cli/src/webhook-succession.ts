@@ -1,7 +1,7 @@
 import type { Client } from '@coxswain/client'
 import type { ConfigurationReference, ServingWebhooks } from '@coxswain/runtime'
 import { removeConfigurations } from '@coxswain/runtime'
-import { replaceSignal } from '../parent.ts'
+import { replaceSignal } from './parent.ts'
 
 export interface SuccessionOptions {
   /** The webhooks of the process that this one replaces. */

@@ -119,14 +119,14 @@ const hosting: readonly Setting[] = [
     value: '<namespace/name>',
     read: readService,
   }),
+  text(
+    'webhook-configuration-prefix',
+    "what precedes the operator's name in the names of its webhook configurations, as with kustomize's namePrefix",
+  ),
   file(
     'webhook-cert-path',
     'directory with the certificate of the webhook server, when it is managed elsewhere',
     '<dir>',
-  ),
-  text(
-    'webhook-configuration-prefix',
-    "what precedes the operator's name in the names of its webhook configurations, as with kustomize's namePrefix",
   ),
   text('webhook-cert-name', 'file name of that certificate', 'tls.crt'),
   text('webhook-cert-key', 'file name of its key', 'tls.key'),
