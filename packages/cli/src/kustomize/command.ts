@@ -5,7 +5,7 @@ import type { BuildCommandOptions } from './options.ts'
 /** Adds `coxswain kustomize`. */
 export function addKustomize(program: Command): void {
   const kustomize = addSubcommand(program, 'kustomize')
-    .summary('build kustomizations')
+    .summary('Build kustomizations, as kustomize 5.8 does.')
     .description('Builds kustomizations as kustomize 5.8 does, without it.')
   addSubcommand(kustomize, 'build')
     .summary('print the objects of a kustomization')
