@@ -63,9 +63,7 @@ async function runTests(): Promise<void> {
     if (filters.length === 0 || filters.some(filter => file.includes(filter))) files.push(join(root, file))
   }
   if (files.length === 0) throw new Error(`no test file matches ${filters.join(' ')}`)
-  // Three at a time on two cores: tests of sockets and processes wait more than they work.
-  const env = { ...process.env, COXSWAIN_COVERAGE: facts }
-  await runFiles({ root, files: files.sort(), tally, env, concurrency: 3 })
+  await runFiles({ root, files: files.sort(), tally, env: { ...process.env, COXSWAIN_COVERAGE: facts } })
 }
 
 /** The facts of this run are the table, or become it. A run with failures proves less and says nothing about it. */
