@@ -96,13 +96,7 @@ export function networkPolicyFile({ project }: ChartNames): string {
   return `{{- if .Values.networkPolicy.enable }}
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
-metadata:
-  name: {{ include "${project}.resourceName" (dict "suffix" "allow-traffic" "context" .) }}
-  namespace: {{ .Release.Namespace }}
-  labels:
-    app.kubernetes.io/name: {{ include "${project}.name" . }}
-    app.kubernetes.io/instance: {{ .Release.Name }}
-    app.kubernetes.io/managed-by: {{ .Release.Service }}
+${metadataOf(project, 'allow-traffic')}
 spec:
   podSelector:
     matchLabels:
@@ -133,13 +127,7 @@ export function serviceMonitorFile({ project }: ChartNames): string {
   return `{{- if and .Values.prometheus.enable .Values.metrics.enable }}
 apiVersion: monitoring.coreos.com/v1
 kind: ServiceMonitor
-metadata:
-  name: {{ include "${project}.resourceName" (dict "suffix" "controller-manager-metrics-monitor" "context" .) }}
-  namespace: {{ .Release.Namespace }}
-  labels:
-    app.kubernetes.io/name: {{ include "${project}.name" . }}
-    app.kubernetes.io/instance: {{ .Release.Name }}
-    app.kubernetes.io/managed-by: {{ .Release.Service }}
+${metadataOf(project, 'controller-manager-metrics-monitor')}
 spec:
   endpoints:
   - path: /metrics
@@ -185,4 +173,15 @@ spec:
   secretName: webhook-server-cert
 {{- end }}
 `
+}
+
+/** The metadata of an object of the release, named after it. */
+function metadataOf(project: string, suffix: string): string {
+  return `metadata:
+  name: {{ include "${project}.resourceName" (dict "suffix" "${suffix}" "context" .) }}
+  namespace: {{ .Release.Namespace }}
+  labels:
+    app.kubernetes.io/name: {{ include "${project}.name" . }}
+    app.kubernetes.io/instance: {{ .Release.Name }}
+    app.kubernetes.io/managed-by: {{ .Release.Service }}`
 }
