@@ -114,7 +114,7 @@ describe('the webhook server of an operator', () => {
       name: 'hooks',
     }).ensure()
 
-  it('takes reviews up to their limit', async () => {
+  it('takes reviews up to their limit, and answers larger ones 413', async () => {
     const sizes: (number | 'too large')[] = []
     const handler: Handler = async ({ body, bodyTooLarge }) => {
       sizes.push(bodyTooLarge ? 'too large' : (body?.length ?? 0))
@@ -137,6 +137,7 @@ describe('the webhook server of an operator', () => {
       return (await transport.send({ ...request, signal: stop.signal })).status
     }
     assert.equal(await post(maxReviewBytes), 200)
-    assert.deepEqual(sizes, [maxReviewBytes])
+    assert.equal(await post(maxReviewBytes + 1), 413)
+    assert.deepEqual(sizes, [maxReviewBytes, 'too large'])
   })
 })

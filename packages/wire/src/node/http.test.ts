@@ -257,6 +257,8 @@ for (const http2 of [true, false]) {
       const over = await post(limit + 1)
       assert.deepEqual([over.status, await bodyText(over)], [413, 'undefined'])
       assert.equal((await post(10)).status, 200)
+      handler = async request => ({ status: request.bodyTooLarge ? 413 : 200, headers: {} })
+      assert.equal((await post(limit + 1)).status, 413, 'without a body')
     })
 
     it('answers HEAD without a body', async () => {

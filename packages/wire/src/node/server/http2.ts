@@ -160,8 +160,9 @@ function send(
     stream.end('500 Internal Server Error')
     return
   }
-  // An unread body keeps the stream half open until it is closed explicitly.
-  if (isUnread) stream.on('finish', () => stream.close(NGHTTP2_NO_ERROR))
+  // An unread body keeps the stream half open until it is closed explicitly. A response without a body finishes before its headers are
+  // sent, which happens on the next turn; closing the stream earlier would discard them.
+  if (isUnread) stream.on('finish', () => setImmediate(() => stream.close(NGHTTP2_NO_ERROR)))
   const { status } = answer
   // As in Go's server: a handler's `Connection: close` is a GOAWAY.
   if (answer.headers.connection === 'close') stream.session?.close()
