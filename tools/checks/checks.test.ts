@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import { bannedGlobals } from './banned-globals.ts'
 import { documentedExports } from './documented-exports.ts'
 import { errorCodes } from './error-codes.ts'
+import { exportsPage } from './exports-page.ts'
 import { fileSize } from './file-size.ts'
 import { focusedTests } from './focused-tests.ts'
 import { checks } from './index.ts'
@@ -354,5 +355,26 @@ describe('documented-exports', () => {
         "import 'pino'\nexport const wait: number = 1\n/** Has one. */\nexport interface Pause {}\n",
     })
     assert.deepEqual(found, ['error packages/kit/src/wait.ts:2 wait is exported and has no comment'])
+  })
+})
+
+describe('exports-page', () => {
+  const sources = {
+    'packages/kit/src/index.ts': "export { type Pause, wait as pause } from './wait.ts'\n",
+    'packages/kit/src/wait.ts':
+      '/** Waits: `a|b`. Then\n * goes on. */\nexport function wait(): void {}\n/** A type. */\nexport interface Pause {}\n',
+  }
+  const page =
+    '# What the packages export\n\nFunctions, classes and constants; types are in the declarations. Written by `npm run check -- exports-page --write` from the comments in the sources.\n\n## `@coxswain/wire`\n\n| name | what it is |\n| --- | --- |\n| `wired` | Wired. |\n\n## `@coxswain/kit`\n\n| name | what it is |\n| --- | --- |\n| `pause` | Waits: `a\\|b`. |\n'
+
+  it('passes a page that lists values with the first sentence of their comments, and catches any other', async () => {
+    assert.deepEqual(await findingsWith(exportsPage, { ...sources, 'docs/exports.md': page }), [])
+    for (const stale of [page.replace('Waits', 'Sleeps'), undefined]) {
+      const found = await findingsWith(exportsPage, {
+        ...sources,
+        ...(stale && { 'docs/exports.md': stale }),
+      })
+      assert.match(found[0]!, /docs\/exports.md:1 is not what the packages export/)
+    }
   })
 })

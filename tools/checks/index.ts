@@ -2,6 +2,7 @@
 import { bannedGlobals } from './banned-globals.ts'
 import { documentedExports } from './documented-exports.ts'
 import { errorCodes } from './error-codes.ts'
+import { exportsPage } from './exports-page.ts'
 import { fileSize } from './file-size.ts'
 import type { Check } from './finding.ts'
 import { focusedTests } from './focused-tests.ts'
@@ -28,6 +29,7 @@ export const checks: readonly Check[] = [
   spreadCalls,
   namedExports,
   documentedExports,
+  exportsPage,
   packageMetadata,
   errorCodes,
   markdownLinks,

@@ -10,6 +10,8 @@ const sound: Record<string, string> = {
   'layers.json': JSON.stringify({ packages: { wire: ['kit'], kit: [] } }),
   'README.md': '# Sound\n',
   'tools/generated.json': '[]',
+  'docs/exports.md':
+    '# What the packages export\n\nFunctions, classes and constants; types are in the declarations. Written by `npm run check -- exports-page --write` from the comments in the sources.\n\n## `@coxswain/wire`\n\n| name | what it is |\n| --- | --- |\n| `wired` | Wired. |\n\n## `@coxswain/kit`\n\n| name | what it is |\n| --- | --- |\n| `wait` | Now. |\n',
   'packages/kit/package.json': manifest('kit', { pino: '10.4.0' }),
   'packages/kit/README.md': '# kit\n',
   'packages/kit/src/index.ts': "export { wait } from './wait.ts'\n",
