@@ -35,7 +35,7 @@ export async function readExports(root: string): Promise<EntryPointExports[]> {
   for (const { folder, manifest } of await readPackages(root)) {
     for (const { entry, file } of await entryPoints(posix.join(root, 'packages', folder), manifest)) {
       const index = files.get(posix.join('packages', folder, file))
-      if (index && !entry.includes('test-support')) entries.set(posix.join(manifest.name, entry), index)
+      if (index && !entry.includes('test-support')) entries.set(posix.join(manifest.name!, entry), index)
     }
   }
   const find = (source: SourceFile, name: string): Declaration | undefined => {
