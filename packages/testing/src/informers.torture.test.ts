@@ -13,7 +13,7 @@ import { mistakes, type Planted } from './test-support/informer-mistakes.ts'
 import { RequestLog } from './test-support/request-log.ts'
 import { summary, Witness } from './test-support/witness.ts'
 
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
+const runs = Number(process.env.TORTURE_RUNS ?? 30)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 /** So that a suite with a planted bug ends soon also when it does not notice. */
 const plantedRuns = 300
