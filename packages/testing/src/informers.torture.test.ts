@@ -52,7 +52,11 @@ function rollScope(dice: Random): Scope {
 async function change(cluster: Cluster, dice: Random, step: number): Promise<void> {
   const { client, run } = cluster
   const key = { namespace: dice.below(4) ? 'default' : 'kube-public', name: names[dice.below(names.length)]! }
-  if (dice.below(3) === 0) return void (await run(client.delete(ConfigMap, key)))
+  if (dice.below(3) === 0) {
+    await run(client.delete(ConfigMap, key))
+    // Half of them come back at once, as another object.
+    if (dice.below(2)) return
+  }
   const object = {
     metadata: { ...key, labels: { shown: dice.below(3) ? 'yes' : 'no' } },
     data: { step: String(step) },
