@@ -162,6 +162,7 @@ function addUp(program: Command): void {
     .addOption(runtimeOption())
     .option('--missing-images <list>', 'images that simulated nodes cannot get', parseList)
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
+    .addOption(configOption())
     .addOption(
       new Option('--service-cluster-ip-range <cidr>', 'the range of cluster IPs')
         .default('10.96.0.0/12')
@@ -173,10 +174,15 @@ function addUp(program: Command): void {
         .default('warn'),
     )
     .addHelpText('after', upHelp)
-    .action(async (options, up: Command) => {
+    .action(async ({ operator, config }, up: Command) => {
       if (isChild()) stopWithParent()
+      if (operator) {
+        const { applyConfig, loadConfig } = await import('./host/load-config.ts')
+        const loaded = await loadConfig(config)
+        if (loaded) applyConfig(up, upSettings, loaded)
+      }
       const { runUp } = await import('./up/up.ts')
-      await runUp(options, givenOptions(up))
+      await runUp(up.opts(), givenOptions(up))
     })
 }
 
