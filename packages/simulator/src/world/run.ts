@@ -3,7 +3,7 @@ import { keyOf } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import { type Clock, VirtualWorld } from '@coxswain/kit'
 import { describeOperator, type Operator } from '@coxswain/runtime'
-import { type Cluster, type ClusterOptions, startCluster } from '@coxswain/testing'
+import { type Cluster, type ClusterOptions, type ClusterSnapshot, startCluster } from '@coxswain/testing'
 import type { Plan } from '../plan.ts'
 import { type ResourceRef, type Snapshot, takeSnapshot } from '../state/snapshot.ts'
 import { Replica } from './replica.ts'
@@ -25,6 +25,8 @@ export type Invariant = (context: ScenarioContext) => Promise<void> | void
 
 /** Everything that all runs of a simulation have in common. */
 export interface Stage {
+  /** A cluster with the definitions of the operator's kinds: each run starts from it. */
+  readonly snapshot: ClusterSnapshot
   readonly operator: Operator
   readonly scenario: Scenario
   readonly always: readonly Invariant[]
@@ -71,14 +73,23 @@ const settlePeriod = 180_000
 const quietPeriod = 60_000
 const tick = 5_000
 
+/** Boots a cluster with the definitions of the operator's kinds, once for all runs. */
+export async function prepareStage(options: Omit<Stage, 'snapshot'>): Promise<Stage> {
+  await using cluster = await startCluster({ ...options.cluster, env: new VirtualWorld() })
+  await cluster.install(options.operator)
+  await cluster.advance(1_000)
+  return { ...options, snapshot: await cluster.snapshot() }
+}
+
 /** Plays the scenario once, as the plan has it. */
 export async function performRun(stage: Stage, plan: Plan): Promise<RunResult> {
-  const world = new VirtualWorld({ seed: plan.seed, stepLimit: 100_000 })
+  const { snapshot } = stage
+  const world = new VirtualWorld({ seed: plan.seed, start: snapshot.time, stepLimit: 100_000 })
   const log = new RunLog(plan.faults, world.clock)
   const failures: RunFailure[] = []
   const checkpoints: Checkpoint[] = []
   {
-    await using cluster = await startCluster({ ...stage.cluster, env: world })
+    await using cluster = await startCluster({ ...stage.cluster, env: world, from: snapshot })
     const replicas = Array.from(
       { length: stage.replicas },
       (_, index) =>
@@ -92,7 +103,6 @@ export async function performRun(stage: Stage, plan: Plan): Promise<RunResult> {
         }),
     )
     try {
-      await cluster.install(stage.operator)
       watchInvariants(stage, cluster, failures)
       for (const replica of replicas) replica.boot()
       await cluster.advance(1_000)

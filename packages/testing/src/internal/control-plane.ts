@@ -9,6 +9,7 @@ import {
   createControllerManager,
   createLocalCloud,
   ensureDefaultStorageClass,
+  type GarbageCollectorOptions,
   selectControllers,
 } from '@coxswain/controllers'
 import { concatBytes, type Env, encodeText, sha256 } from '@coxswain/kit'
@@ -45,7 +46,10 @@ export function chooseControllers(
 }
 
 /** The controllers as one operator. Without a CA, the controllers that sign certificates do not run. */
-export function createControllers(controllers: readonly ControllerName[]): Operator {
+export function createControllers(
+  controllers: readonly ControllerName[],
+  collected: GarbageCollectorOptions['resources'],
+): Operator {
   const { signingKey } = testServiceAccounts
   return createControllerManager({
     controllers,
@@ -53,6 +57,7 @@ export function createControllers(controllers: readonly ControllerName[]): Opera
     signToken: claims => signJwt(claims, signingKey!),
     cloud: createLocalCloud,
     hmac,
+    ...(collected && { garbageCollector: { resources: collected } }),
   })
 }
 
