@@ -32,6 +32,7 @@ import {
   createNodes,
   waitUntilReady,
 } from './internal/control-plane.ts'
+import { ControllersAsNeeded } from './internal/controllers-as-needed.ts'
 import { RestartableServer } from './internal/restartable-server.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
@@ -49,10 +50,10 @@ export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
   /**
-   * Which controllers run: `'*'` for all, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
+   * Which controllers run: `'*'` for all, `'as-needed'` for all but each from the first write on to what it works on, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
    * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
    */
-  readonly controllers?: boolean | '*' | readonly ControllerSelector[]
+  readonly controllers?: boolean | '*' | 'as-needed' | readonly ControllerSelector[]
   /** Whether Pods are scheduled, or how. @default where there are nodes */
   readonly scheduler?: boolean | SchedulerOptions
   /** Nodes that run Pods: `node-1`, `node-2`, ... Containers are simulated unless `images` has their image. @default 0 */
@@ -66,7 +67,10 @@ export interface ClusterOptions {
    * errors are printed on standard error
    */
   readonly log?: Logger
-  /** Starts with the objects of another cluster instead of those of a new one; the clock has to show its time, or a later one. */
+  /**
+   * Starts with the objects of another cluster instead of those of a new one; the clock has to show its time, or a later one. To
+   * be fast, the server has no priority and fairness, and garbage collection watches a resource from the first write to it on.
+   */
   readonly from?: ClusterSnapshot
 }
 
@@ -175,6 +179,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
         authentication,
         outbound,
         platform,
+        ...(from && { isBootstrapped: true, limits: { priorityAndFairness: false } }),
         ...(kubelet && { nodes: { connection: kubelet.connection } }),
       }),
     group,
@@ -201,6 +206,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const written = new WrittenResources(from?.resources ?? { served: [], written: [] }, {
     kinds: new ResourceKinds(clientOf('kube-controller-manager/0.1')),
     clock: env.clock,
+    onFirst: resource => asNeeded?.need(resource),
   })
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
   const reconciles = new ReconcileLog()
@@ -241,7 +247,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       env: options.log ? { ...env, log } : env,
       errorEvents: false,
     })
-  if (!from && controllers.includes('serviceaccount-controller'))
+  const asNeeded =
+    options.controllers === 'as-needed'
+      ? new ControllersAsNeeded(names => startBuiltIn(createControllers(names, from && written)))
+      : undefined
+  if (!from && (asNeeded || controllers.includes('serviceaccount-controller')))
     await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
   if (controllers.length > 0) startBuiltIn(createControllers(controllers, from && written))
   if (kubelet) startBuiltIn(kubelet.operator)

@@ -36,9 +36,10 @@ const startLimit = 30_000
 
 /** Which controllers run: `true` means few of them; nodes need those that make their Pods. */
 export function chooseControllers(
-  wanted: boolean | '*' | readonly ControllerSelector[] | undefined,
+  wanted: boolean | '*' | 'as-needed' | readonly ControllerSelector[] | undefined,
   nodes: number,
 ): readonly ControllerName[] {
+  if (wanted === 'as-needed') return nodes > 0 ? ['node-lifecycle-controller'] : []
   if (wanted === undefined && nodes > 0) return selectControllers(['*'])
   if (wanted === undefined || wanted === true) return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few
   if (wanted === false) return nodes > 0 ? ['node-lifecycle-controller'] : []

@@ -8,8 +8,15 @@ type CollectedResources = NonNullable<GarbageCollectorOptions['resources']>
 /** How often the resources are discovered once a definition was written, in milliseconds. */
 const discoveryPeriod = 5_000
 
-/** Owners that a cluster has from the start. */
-const initial: readonly string[] = ['/namespaces', '/nodes']
+/** Owners that no request creates. */
+const initial: readonly string[] = ['/nodes']
+
+export interface WrittenResourcesPorts {
+  readonly kinds: ResourceKinds
+  readonly clock: Clock
+  /** Called at the first write to a resource, `GROUP/RESOURCE`. */
+  readonly onFirst: (resource: string) => void
+}
 
 /**
  * The resources that have been written, by anyone: the garbage collector of a cluster that starts from a snapshot watches only these,
@@ -24,7 +31,10 @@ export class WrittenResources implements CollectedResources {
   #isOutdated = false
   #change = Promise.withResolvers<void>()
 
-  constructor(from: ServedSnapshot, { kinds, clock }: { readonly kinds: ResourceKinds; readonly clock: Clock }) {
+  readonly #onFirst: (resource: string) => void
+
+  constructor(from: ServedSnapshot, { kinds, clock, onFirst }: WrittenResourcesPorts) {
+    this.#onFirst = onFirst
     this.#served = from.served
     this.names = new Set([...initial, ...from.written])
     this.#kinds = kinds
@@ -39,6 +49,7 @@ export class WrittenResources implements CollectedResources {
     if (name === 'apiextensions.k8s.io/customresourcedefinitions') this.#isOutdated = true
     if (this.names.has(name)) return
     this.names.add(name)
+    this.#onFirst(name)
     this.#change.resolve()
     this.#change = Promise.withResolvers()
   }
