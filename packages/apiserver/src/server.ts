@@ -244,13 +244,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects({
-          env,
-          store,
-          cache,
-          network,
-          hasResourceMetrics: metricsResources !== undefined,
-        })
+        if (!resolved.isBootstrapped)
+          await createBootstrapObjects({
+            env,
+            store,
+            cache,
+            network,
+            hasResourceMetrics: metricsResources !== undefined,
+          })
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
