@@ -19,6 +19,7 @@ import { addImport } from './import/command.ts'
 import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
+import { addRights } from './rights/command.ts'
 import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addTypes } from './types/command.ts'
@@ -82,6 +83,7 @@ export function createProgram(): Command {
   addKubeconfig(program)
   addStore(program)
   addManifests(program)
+  addRights(program)
   addConvert(program)
   addKustomize(program)
   addTypes(program)

@@ -9,9 +9,10 @@ import type { ClusterFlags } from '../definitions/cluster-definitions.ts'
 import { definitionsFromText } from '../definitions/definition-files.ts'
 import { CommandError } from '../exit.ts'
 import { loadConfig } from '../host/load-config.ts'
+import { readCalls } from '../load-lock.ts'
 import { chooseModules, loadModules } from '../load-modules.ts'
 import { checkCompat } from './check-compat.ts'
-import { readCalls, readProject } from './project.ts'
+import { readProject } from './project.ts'
 
 /** Options of `coxswain manifests`. */
 export interface ManifestsCommandOptions extends ClusterFlags {
