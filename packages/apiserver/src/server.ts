@@ -124,6 +124,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     reader,
     admission,
+    authorizer,
     fieldManagers,
     grants,
     serviceRanges,

@@ -45,6 +45,7 @@ const commands: readonly (readonly [
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],
   [['store'], async () => (await import('./store/command.ts')).addStore],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
+  [['rights'], async () => (await import('./rights/command.ts')).addRights],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],
