@@ -11,6 +11,7 @@ import {
   openApiV3,
   openApiV3Names,
   openApiV3Place,
+  type VersionDiscovery,
   writeMembers,
 } from '@coxswain/api'
 import { writeJson } from '@coxswain/apimachinery/json'
@@ -23,6 +24,7 @@ import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
 import { isPretty } from '../request/pretty.ts'
 import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
+import { listedGroups, mergeDiscovery, type Ranked } from './group-order.ts'
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts'
 
 /** The encodings of an OpenAPI document, by accepted media type; the first is the default. */
@@ -40,18 +42,38 @@ function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
 const v2Types = openApiTypes('v2')
 const v3Types = openApiTypes('v3')
 
+/** What APIServices add to the documents. */
+export interface AggregatedApis {
+  /** Every APIService; another array after each change. */
+  readonly services: readonly Ranked[]
+  /** What other servers serve, by `GROUP/VERSION`; another map after each change. */
+  readonly versions: ReadonlyMap<string, VersionDiscovery>
+}
+
+export interface DocumentOptions {
+  readonly registry: Registry
+  readonly aggregated: AggregatedApis
+  readonly turns: Turns
+  readonly compression?: Compression | undefined
+}
+
 /** Discovery and OpenAPI documents, built from the registry on first use and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
+  readonly #aggregated: AggregatedApis
   readonly #kept: KeptDocuments
   #generation = -1
+  #services: readonly Ranked[] = []
+  /** With their versions, as `/apis` lists them. */
+  #groups: ReadonlyMap<string, readonly string[]> = new Map()
   #resources: readonly ResourceInfo[] = []
   #byGroup: ReadonlyMap<string, readonly ResourceInfo[]> = new Map()
   #openApiNames: readonly string[] = []
   #paths: ReadonlyMap<string, string> | undefined
 
-  constructor(registry: Registry, turns: Turns, compression?: Compression) {
+  constructor({ registry, aggregated, turns, compression }: DocumentOptions) {
     this.#registry = registry
+    this.#aggregated = aggregated
     this.#kept = new KeptDocuments(turns, compression)
   }
 
@@ -68,7 +90,7 @@ export class Documents {
     if (group === undefined) return this.#root(context, 'named')
     const found =
       version === undefined
-        ? apiGroup(this.#ofGroup(group), group)
+        ? apiGroup(this.#groups, group)
         : apiResourceList(this.#ofGroup(group), group, version)
     if (found && rest.length === 0) return jsonResponse(200, found)
     if (this.#registry.hasBuiltinGroup(group)) throw unknownResource()
@@ -93,9 +115,12 @@ export class Documents {
   /** The paths listed at `/`. */
   paths(): readonly string[] {
     this.#refresh()
-    const groups = this.#openApiNames.map(name => `/${name}`)
+    const remote = [...this.#aggregated.versions.keys()].flatMap(name => [
+      `/apis/${name}`,
+      `/apis/${name.slice(0, name.indexOf('/'))}`,
+    ])
     return [
-      ...groups,
+      ...new Set([...this.#openApiNames.map(name => `/${name}`), ...remote]),
       '/healthz',
       '/livez',
       '/metrics',
@@ -107,7 +132,15 @@ export class Documents {
   }
 
   #refresh(): void {
-    if (this.#generation === this.#registry.generation) return
+    const { services } = this.#aggregated
+    if (this.#generation === this.#registry.generation && this.#services === services) return
+    this.#services = services
+    this.#paths = undefined
+    if (this.#generation !== this.#registry.generation) this.#readRegistry()
+    this.#groups = listedGroups(services, this.#resources)
+  }
+
+  #readRegistry(): void {
     this.#generation = this.#registry.generation
     this.#resources = [...this.#registry.resources()].map(({ info }) => info)
     this.#byGroup = Map.groupBy(this.#resources, info => info.group)
@@ -117,7 +150,6 @@ export class Documents {
       const [kind, of = ''] = name.split(' ')
       return kind !== 'v3' || served.has(of)
     })
-    this.#paths = undefined
   }
 
   #ofGroup(group: string): readonly ResourceInfo[] {
@@ -130,11 +162,14 @@ export class Documents {
     if (!isAggregated && root === 'core') {
       return jsonResponse(200, apiVersions(getHeader(context.request.headers, 'host') ?? ''))
     }
-    const document = await this.#kept.get(
-      `${isAggregated ? 'aggregated' : 'groups'} ${root}`,
-      resources,
-      () => [`${writeJson(isAggregated ? aggregatedDiscovery(resources, root) : apiGroupList(resources))}\n`],
-    )
+    const { services, versions } = this.#aggregated
+    const groups = this.#groups
+    const document = isAggregated
+      ? await this.#kept.get(`aggregated ${root}`, [resources, services, versions], () => {
+          const own = aggregatedDiscovery(resources, root)
+          return [`${writeJson(root === 'core' ? own : mergeDiscovery(own, services, versions))}\n`]
+        })
+      : await this.#kept.get('groups', [groups], () => [`${writeJson(apiGroupList(groups))}\n`])
     if (!isAggregated) return this.#send(context, document, jsonHeaders)
     return this.#conditional(context, document, {
       'content-type': aggregatedDiscoveryMediaType,
