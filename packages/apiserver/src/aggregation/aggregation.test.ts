@@ -1,59 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { encodeText } from '@coxswain/kit'
-import type { Handler, WireRequest } from '@coxswain/wire'
-import { apiServices, type ExtensionHouse, openExtensionHouse } from './test-support/extension-house.ts'
-
-const address = '10.1.1.1:8443'
-const aggregated = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
-
-const flunders = {
-  resource: 'flunders',
-  responseKind: { group: '', version: '', kind: 'Flunder' },
-  scope: 'Namespaced',
-  singularResource: 'flunder',
-  verbs: ['get', 'list'],
-}
-
-function json(status: number, value: unknown, type = 'application/json') {
-  return { status, headers: { 'content-type': type }, body: encodeText(JSON.stringify(value)) }
-}
-
-/** An extension API server of `wardle.example.com/v1`; the requests of clients are answered by `answer`. */
-function createWardle(answer?: Handler) {
-  const requests: WireRequest[] = []
-  const handler: Handler = async request => {
-    if (request.headers['x-remote-user'] !== 'system:kube-aggregator') {
-      requests.push(request)
-      if (answer) return await answer(request)
-    }
-    if (request.path === '/apis')
-      return json(
-        200,
-        {
-          items: [
-            {
-              metadata: { name: 'wardle.example.com' },
-              versions: [{ version: 'v1', resources: [flunders] }],
-            },
-            { metadata: { name: 'apps' }, versions: [{ version: 'v1', resources: [flunders] }] },
-          ],
-        },
-        aggregated,
-      )
-    return json(200, { kind: 'Echo', path: request.path })
-  }
-  return { handler, requests }
-}
-
-async function openWardle(answer?: Handler): Promise<ExtensionHouse & { requests: WireRequest[] }> {
-  const { handler, requests } = createWardle(answer)
-  const house = await openExtensionHouse({ servers: { [address]: handler } })
-  await house.register({ group: 'wardle.example.com' })
-  return Object.assign(house, { requests })
-}
-
-const collection = '/apis/wardle.example.com/v1/namespaces/default/flunders'
+import { apiServices, openExtensionHouse } from './test-support/extension-house.ts'
+import { address, aggregated, collection, flunders, json, openWardle } from './test-support/wardle.ts'
 
 describe('a request for an API group of another server', () => {
   it('is passed on with who made it, and without credentials or forged headers', async () => {
@@ -151,5 +100,117 @@ describe('APIServices', () => {
     assert.deepEqual([reply.status, reply.text], [404, '404 page not found\n'])
     const { json: legacy } = await house.send('GET', '/apis')
     assert.ok(!JSON.stringify(legacy).includes('wardle'))
+  })
+})
+
+describe('OpenAPI of other servers', () => {
+  it('is merged: the paths of their own group, and no document of another', async () => {
+    await using house = await openWardle()
+    await house.world.advance(5_000)
+    const { json: v2 } = await house.send('GET', '/openapi/v2')
+    const path = v2.paths['/apis/wardle.example.com/v1/flunders']
+    assert.equal(path.get.operationId, 'listFlunder')
+    assert.notEqual(v2.paths['/apis/'].get.operationId, 'theirs')
+    assert.ok('wardle.Flunder' in v2.definitions && !('unused' in v2.definitions))
+    const { json: index } = await house.send('GET', '/openapi/v3')
+    assert.deepEqual(index.paths['apis/wardle.example.com/v1'], {
+      serverRelativeURL: '/openapi/v3/apis/wardle.example.com/v1?hash=AB',
+    })
+    assert.doesNotMatch(JSON.stringify(index), /EVIL/)
+    const { json: document } = await house.send('GET', '/openapi/v3/apis/wardle.example.com/v1?hash=AB')
+    assert.deepEqual(document, { kind: 'Echo', path: '/openapi/v3/apis/wardle.example.com/v1' })
+    await house.send('DELETE', `${apiServices}/v1.wardle.example.com`)
+    const { text } = await house.send('GET', '/openapi/v2')
+    assert.doesNotMatch(text, /wardle/)
+  })
+})
+
+const crd = {
+  metadata: { name: 'books.shop.example' },
+  spec: {
+    group: 'shop.example',
+    scope: 'Namespaced',
+    names: { plural: 'books', kind: 'Book' },
+    versions: [
+      { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } },
+      { name: 'v1beta1', served: true, storage: false, schema: { openAPIV3Schema: { type: 'object' } } },
+    ],
+  },
+}
+const crds = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+describe('APIServices of groups that this server has itself', () => {
+  const name = (version: string) => `${apiServices}/${version}.shop.example`
+
+  it('are created, repaired and deleted with custom resources', async () => {
+    await using house = await openExtensionHouse()
+    await house.write('POST', crds, crd)
+    const { json: made } = await house.send('GET', name('v1'))
+    assert.deepEqual(made.metadata.labels, { 'kube-aggregator.kubernetes.io/automanaged': 'true' })
+    assert.deepEqual(made.spec, {
+      group: 'shop.example',
+      version: 'v1',
+      groupPriorityMinimum: 1000,
+      versionPriority: 100,
+    })
+    assert.equal(made.status.conditions[0].reason, 'Local')
+
+    await house.write('PUT', name('v1'), { ...made, spec: { ...made.spec, groupPriorityMinimum: 5 } })
+    assert.equal((await house.send('GET', name('v1'))).json.spec.groupPriorityMinimum, 1000)
+    await house.send('DELETE', name('v1'))
+    assert.equal((await house.send('GET', name('v1'))).status, 200)
+
+    const [first, second] = crd.spec.versions
+    const { json: present } = await house.send('GET', `${crds}/books.shop.example`)
+    const versions = [first, { ...second, served: false }]
+    await house.write('PUT', `${crds}/books.shop.example`, {
+      ...present,
+      spec: { ...present.spec, versions },
+    })
+    assert.equal((await house.send('GET', name('v1beta1'))).status, 404)
+    await house.send('DELETE', `${crds}/books.shop.example`)
+    assert.equal((await house.send('GET', name('v1'))).status, 404)
+  })
+
+  it('are left alone without the label, and lead elsewhere when they say so', async () => {
+    await using house = await openWardle()
+    await house.write('POST', crds, crd)
+    const { json: made } = await house.send('GET', name('v1'))
+    const service = { namespace: 'default', name: 'wardle-example-com', port: 443 }
+    const { labels: _, ...metadata } = made.metadata
+    await house.write('PUT', name('v1'), { ...made, metadata, spec: { ...made.spec, service } })
+    const { json: echo } = await house.send('GET', '/apis/shop.example/v1/namespaces/default/books')
+    assert.equal(echo.kind, 'Echo')
+  })
+})
+
+describe('the order of groups', () => {
+  it('follows the highest priority of their APIServices, that of versions their own', async () => {
+    await using house = await openExtensionHouse()
+    const service = { namespace: 'default', name: 's' }
+    const add = (group: string, version: string, groupPriorityMinimum: number, versionPriority: number) =>
+      house.write('POST', apiServices, {
+        metadata: { name: `${version}.${group}` },
+        spec: { group, version, groupPriorityMinimum, versionPriority, service },
+      })
+    await add('low.example', 'v1', 10, 1)
+    await add('high.example', 'v1', 19_000, 1)
+    await add('high.example', 'v2', 10, 50)
+    await add('b.example', 'v1', 500, 1)
+    await add('a.example', 'v2', 500, 1)
+    await add('a.example', 'v1', 400, 1)
+    const { json: legacy } = await house.send('GET', '/apis')
+    const names = legacy.groups.map((group: { name: string }) => group.name)
+    assert.deepEqual(names.slice(0, 2), ['apiregistration.k8s.io', 'high.example'])
+    // Equal priorities: by the names v1.b.example and v2.a.example.
+    assert.deepEqual(names.slice(-3), ['b.example', 'a.example', 'low.example'])
+    assert.equal(legacy.groups[1].preferredVersion.version, 'v2')
+    const { json: list } = await house.send('GET', '/apis', { headers: { accept: aggregated } })
+    const items = list.items.map((item: { metadata: { name: string } }) => item.metadata.name)
+    // Here by the name of the group.
+    assert.deepEqual(
+      [items[0], items[1], ...items.slice(-3)],
+      ['apiregistration.k8s.io', 'high.example', 'a.example', 'b.example', 'low.example'],
+    )
   })
 })

@@ -1,4 +1,4 @@
-import type { VersionDiscovery } from '@coxswain/api'
+import type { ForeignOpenApiV2, VersionDiscovery } from '@coxswain/api'
 import type { Env } from '@coxswain/kit'
 import type { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { AggregatedApis } from '../discovery/documents.ts'
@@ -6,10 +6,11 @@ import type { Ranked } from '../discovery/group-order.ts'
 import type { Dialer } from '../nodes/dialer.ts'
 import type { Outbound } from '../outbound/outbound.ts'
 import type { Next } from '../request/filter.ts'
-import { ApiServices } from './api-services.ts'
+import { ApiServices, type RemoteApiService } from './api-services.ts'
 import { createAvailabilityLoop } from './availability.ts'
 import { RemoteDiscovery } from './discovery.ts'
 import { ExtensionServers, type ProxyClient } from './extension-servers.ts'
+import { RemoteOpenApi } from './openapi.ts'
 import { proxyRequest } from './proxy.ts'
 import { Registration, type RegistrationPorts } from './registration.ts'
 
@@ -31,6 +32,7 @@ export class Aggregator implements AggregatedApis, AsyncDisposable {
   readonly #servers: ExtensionServers
   readonly #registration: Registration
   readonly #discovery: RemoteDiscovery
+  readonly #openApi: RemoteOpenApi
 
   constructor(ports: AggregatorPorts) {
     const { env, cache } = ports
@@ -41,6 +43,7 @@ export class Aggregator implements AggregatedApis, AsyncDisposable {
     this.#servers = servers
     this.#registration = new Registration(ports)
     this.#discovery = new RemoteDiscovery({ env, cache, services, servers })
+    this.#openApi = new RemoteOpenApi({ env, cache, services, servers })
   }
 
   get services(): readonly Ranked[] {
@@ -51,12 +54,21 @@ export class Aggregator implements AggregatedApis, AsyncDisposable {
     return this.#discovery.versions
   }
 
+  get specs(): readonly ForeignOpenApiV2[] {
+    return this.#openApi.specs
+  }
+
+  get documents(): ReadonlyMap<string, string> {
+    return this.#openApi.documents
+  }
+
+  findDocument(name: string): Next | undefined {
+    return this.#delegateTo(this.#openApi.ownerOf(name))
+  }
+
   /** The handler of requests with this path, if they belong to another server. */
   findDelegate(segments: readonly string[]): Next | undefined {
-    const service = this.#services.findRemote(segments)
-    if (!service) return undefined
-    const ports = { env: this.#ports.env, servers: this.#servers }
-    return context => proxyRequest(ports, service, context)
+    return this.#delegateTo(this.#services.findRemote(segments))
   }
 
   /** Whether requests with this path belong to another server: bodies are passed on as they arrive. */
@@ -77,7 +89,14 @@ export class Aggregator implements AggregatedApis, AsyncDisposable {
       this.#registration,
       createAvailabilityLoop({ ...this.#ports, services, servers }),
       this.#discovery,
+      this.#openApi,
     ]
+  }
+
+  #delegateTo(service: RemoteApiService | undefined): Next | undefined {
+    if (!service) return undefined
+    const ports = { env: this.#ports.env, servers: this.#servers }
+    return context => proxyRequest(ports, service, context)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

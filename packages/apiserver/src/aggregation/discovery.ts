@@ -92,7 +92,7 @@ export class RemoteDiscovery {
     }
     // The APIService may have changed in the meantime: then its change is reconciled next.
     const present = services.get(name)
-    if (present && isRemote(present)) this.#set(service, version, isCurrent)
+    if (present && isRemote(present)) this.#set(service, version, isCurrent ? 'Current' : 'Stale')
     if (isCurrent) {
       this.#failures.delete(name)
       this.#dirtyAt.set(name, env.clock.monotonic() + interval)
@@ -106,13 +106,9 @@ export class RemoteDiscovery {
   #set(
     { group, version: name }: RemoteApiService,
     known: RemoteVersion | undefined,
-    isCurrent: boolean,
+    freshness: VersionDiscovery['freshness'],
   ): void {
-    const version: VersionDiscovery = {
-      version: name,
-      resources: known?.resources ?? [],
-      freshness: isCurrent ? 'Current' : 'Stale',
-    }
+    const version: VersionDiscovery = { version: name, resources: known?.resources ?? [], freshness }
     const key = `${group}/${name}`
     if (deepEqual(this.#versions.get(key), version)) return
     this.#versions = new Map(this.#versions).set(key, version)

@@ -25,7 +25,9 @@ function headerValue(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what no header may have
   if (/[\0-\x08\x0a-\x1f\x7f]/.test(text))
     throw newInternalError(new Error('the identity of the user cannot be sent in a header'))
-  return /^[ -~]*$/.test(text) ? text : String.fromCharCode(...encodeText(text))
+  return /^[ -~]*$/.test(text)
+    ? text
+    : Array.from(encodeText(text), byte => String.fromCharCode(byte)).join('')
 }
 
 /** Escapes what cannot be in the name of a header, and percent signs. Names of headers are compared in lower case. */

@@ -42,7 +42,7 @@ const redirected = textResponse(502, 'the backend attempted to redirect this req
 
 /**
  * Passes a request on to the server of an APIService and streams its response, in upstream's words where there is none. The client's
- * credentials stay here: the extension API server is told who the client is.
+ * credentials stay here: headers say who the client is.
  */
 export async function proxyRequest(
   { env, servers }: ProxyPorts,
@@ -158,5 +158,16 @@ async function returnAnswer(answer: WireResponse, signal: AbortSignal): Promise<
   if (!isStream(body)) return body ? { status, headers, body } : { status, headers }
   const length = Number(getHeader(headers, 'content-length') ?? Number.POSITIVE_INFINITY)
   if (!(length <= collected)) return { status, headers, body, unhurried: true }
-  return { status, headers, body: await untilAborted(readBody(body, length), signal) }
+  try {
+    return { status, headers, body: await untilAborted(readBody(body, length), signal) }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { status, headers, body: failing(error), unhurried: true }
+  }
+}
+
+/** The head of a response arrived, its body did not: the client sees the same. */
+async function* failing(error: unknown): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* []
+  throw error
 }

@@ -7,6 +7,8 @@ import {
   apiVersions,
   encodeOpenApiV2,
   encodeOpenApiV3,
+  type ForeignOpenApiV2,
+  mergeOpenApiV2,
   openApiV2,
   openApiV3,
   openApiV3Names,
@@ -22,6 +24,7 @@ import type { Registry } from '../registry/registry.ts'
 import { parseAccept } from '../request/accept.ts'
 import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { Next } from '../request/filter.ts'
 import { isPretty } from '../request/pretty.ts'
 import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
 import { listedGroups, mergeDiscovery, type Ranked } from './group-order.ts'
@@ -48,6 +51,12 @@ export interface AggregatedApis {
   readonly services: readonly Ranked[]
   /** What other servers serve, by `GROUP/VERSION`; another map after each change. */
   readonly versions: ReadonlyMap<string, VersionDiscovery>
+  /** Their OpenAPI v2 documents, the most preferred first; another list after each change. */
+  readonly specs: readonly ForeignOpenApiV2[]
+  /** The URLs of their OpenAPI v3 documents, by name; another map after each change. */
+  readonly documents: ReadonlyMap<string, string>
+  /** Serves one of `documents`. */
+  findDocument(name: string): Next | undefined
 }
 
 export interface DocumentOptions {
@@ -102,7 +111,10 @@ export class Documents {
     const [, version, ...rest] = context.path.segments
     if (version === 'v2' && rest.length === 0) return this.#v2(context)
     if (version !== 'v3') return notFoundPage
-    return rest.length > 0 ? this.#v3(context, rest.join('/')) : this.#v3Index(context)
+    if (rest.length === 0) return this.#v3Index(context)
+    const name = rest.join('/')
+    const foreign = this.#openApiNames.includes(name) ? undefined : this.#aggregated.findDocument(name)
+    return foreign ? foreign(context) : this.#v3(context, name)
   }
 
   /** The path as listed at `/`; undefined when it is not. Never the client's text, however the path was written. */
@@ -181,8 +193,9 @@ export class Documents {
     const encoding = negotiateOpenApi(context, v2Types)
     if (!encoding) return notAcceptable
     const resources = this.#resources
-    const document = await this.#kept.get(`v2 ${encoding}`, resources, () => {
-      const members = openApiV2(resources)
+    const { specs } = this.#aggregated
+    const document = await this.#kept.get(`v2 ${encoding}`, [resources, specs], () => {
+      const members = mergeOpenApiV2(openApiV2(resources), specs)
       return encoding === 'json' ? writeMembers(members) : encodeOpenApiV2(members)
     })
     return this.#conditional(context, document, { 'content-type': v2Types[encoding][0]!, vary: 'Accept' })
@@ -192,8 +205,11 @@ export class Documents {
     const resources = this.#resources
     const names = this.#openApiNames
     const documents = await Promise.all(names.map(name => this.#v3Json(name)))
-    const index = await this.#kept.get('index', resources, () => {
-      const paths = names.map((name, i) => [name, { serverRelativeURL: v3Url(name, documents[i]!.hash) }])
+    const remote = this.#aggregated.documents
+    const index = await this.#kept.get('index', [resources, remote], () => {
+      const own = names.map((name, i): [string, string] => [name, v3Url(name, documents[i]!.hash)])
+      const all = [...new Map([...remote, ...own])].sort(([a], [b]) => (a < b ? -1 : 1))
+      const paths = all.map(([name, serverRelativeURL]) => [name, { serverRelativeURL }])
       return [writeJson({ paths: Object.fromEntries(paths) })]
     })
     return this.#conditional(context, index, { 'content-type': 'application/json' })

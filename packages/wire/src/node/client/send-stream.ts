@@ -7,7 +7,7 @@ export function sendStream(body: AsyncIterable<Uint8Array>, to: Writable): void 
 
 async function pump(body: AsyncIterable<Uint8Array>, to: Writable): Promise<void> {
   for await (const chunk of body) {
-    if (to.destroyed || to.writableEnded) return // the server has answered, or is gone
+    if (to.destroyed || to.writableEnded) return // the server has answered, or the connection was lost
     if (!to.write(chunk)) await drained(to)
   }
   to.end()
