@@ -12,6 +12,7 @@ import {
 import { addCompletion } from './completion/command.ts'
 import { addConvert } from './convert/command.ts'
 import { addDeploy } from './deploy/command.ts'
+import { addEnvtest } from './envtest/command.ts'
 import { CommandError, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addImage } from './image/command.ts'
@@ -81,6 +82,7 @@ export function createProgram(): Command {
   addDev(program)
   addKubeconfig(program)
   addStore(program)
+  addEnvtest(program)
   addManifests(program)
   addConvert(program)
   addKustomize(program)
@@ -118,6 +120,11 @@ function addUp(program: Command): void {
       new Option('--storage <kind>', 'where objects are stored')
         .choices(['sqlite', 'memory', 'etcd'])
         .default('sqlite'),
+    )
+    .option(
+      '--unsafe-no-fsync',
+      'with --storage sqlite: do not wait for the disk; a power failure may damage the store',
+      false,
     )
     .option('--etcd-servers <urls>', 'comma-separated etcd endpoints, for --storage etcd', parseList)
     .option('--etcd-prefix <prefix>', 'the prefix of all keys in etcd', '/registry')
