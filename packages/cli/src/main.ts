@@ -44,6 +44,7 @@ const commands: readonly (readonly [
   [['dev'], async () => (await import('./dev/command.ts')).addDev],
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],
   [['store'], async () => (await import('./store/command.ts')).addStore],
+  [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],

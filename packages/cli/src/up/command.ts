@@ -40,6 +40,11 @@ export function addUp(program: Command): void {
         .choices(['sqlite', 'memory', 'etcd'])
         .default('sqlite'),
     )
+    .option(
+      '--unsafe-no-fsync',
+      'with --storage sqlite: do not wait for the disk; a power failure may damage the store',
+      false,
+    )
     .option('--etcd-servers <urls>', 'comma-separated etcd endpoints, for --storage etcd', parseList)
     .option('--etcd-prefix <prefix>', 'the prefix of all keys in etcd', '/registry')
     .option('--etcd-cafile <file>', 'CA that signed the certificates of etcd')

@@ -62,7 +62,8 @@ export class WrittenResources implements CollectedResources {
   async find(apiVersion: string, kindName: string): Promise<DynamicKind> {
     const known = this.#served.find(
       ({ kind }) =>
-        kind.kind === kindName && (kind.group ? `${kind.group}/${kind.version}` : kind.version) === apiVersion,
+        kind.kind === kindName &&
+        (kind.group ? `${kind.group}/${kind.version}` : kind.version) === apiVersion,
     )
     return known?.kind ?? (await this.#kinds.find(apiVersion, kindName))
   }
