@@ -39,7 +39,8 @@ const commands: readonly (readonly [
   names: readonly string[],
   load: () => Promise<(program: Command) => void>,
 ])[] = [
-  [['up'], async () => (await import('./up/command.ts')).addUp],
+  // The stand-in for kube-apiserver passes its flags on to up.
+  [['up', 'assets', 'envtest'], async () => (await import('./up/command.ts')).addUp],
   [['run'], async () => (await import('./run/command.ts')).addRun],
   [['dev'], async () => (await import('./dev/command.ts')).addDev],
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],

@@ -92,8 +92,6 @@ export const foreignFlags: Readonly<Record<string, ForeignFlag>> = {
   'permit-address-sharing': ignoredBoolean,
   'permit-port-sharing': ignoredBoolean,
   profiling: ignoredBoolean,
-  'proxy-client-cert-file': ignored,
-  'proxy-client-key-file': ignored,
   'request-timeout': ignored,
   'runtime-config': only(''),
   'runtime-config-emulation-forward-compatible': onlyFalse,
