@@ -22,7 +22,7 @@ export function readFlagFile<T>(flag: string, file: string, read: (text: string)
 
 /** Reads until the end, since the size of a pipe is not known before. */
 function readBounded(file: string): string {
-  const descriptor = openSync(file)
+  const descriptor = openSync(file, 'r')
   try {
     const chunks: Buffer[] = []
     let size = 0
