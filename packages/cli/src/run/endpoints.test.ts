@@ -109,7 +109,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 describe('the endpoints of coxswain run', () => {
   it('serve metrics to authorized users, health without a token, and debug information on loopback', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const { client } = cluster
     await using run = cluster.run(
       ...['--metrics-bind-address', '127.0.0.1:0', '--health-probe-bind-address', '127.0.0.1:0'],
@@ -185,7 +185,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('show what the process does to authorized users on other addresses, and on loopback under its own names only', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const file = cluster.file('first.mjs', first)
     {
       await using run = cluster.run('--pprof-bind-address', ':0', '--log-format', 'json', file)
@@ -231,7 +231,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('serve metrics with the certificate of a directory, and report one that is missing', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const env = createRealEnv()
     const maker = createCertificateMaker(env.random)
     const times = { notBefore: env.clock.now() - 60_000, notAfter: env.clock.now() + 600_000 }
@@ -266,7 +266,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('are a failure in one line where the port is in use', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const taken = createServer()
     await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as { port: number }

@@ -18,6 +18,7 @@ const runsLoops = ({ controllers }: UpOptions) => controllers.join() !== 'none'
 /** Options that do nothing without another one. */
 const rules: readonly Rule[] = [
   { options: ['etcd*'], needs: '--storage etcd', isMet: ({ storage }) => storage === 'etcd' },
+  { options: ['unsafeNoFsync'], needs: '--storage sqlite', isMet: ({ storage }) => storage === 'sqlite' },
   {
     options: ['encryptionProviderConfigAutomaticReload'],
     needs: '--encryption-provider-config',
