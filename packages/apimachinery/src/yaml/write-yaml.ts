@@ -26,7 +26,7 @@ export interface WriteYamlOptions {
 
 /** One document, keys in their own order, lists flush with their key as in Kubernetes' own files. */
 export function writeYaml(value: unknown, { sorted = false }: WriteYamlOptions = {}): string {
-  const contents = toAst(value, sorted) ?? null
+  const contents = toAst(value, sorted ? sortedKeys : Object.keys) ?? null
   return present([{ contents, directives: [] }], {
     schema,
     lineWidth: -1,
@@ -44,18 +44,16 @@ export function writeYamlDocuments(values: readonly unknown[]): string {
  * The tree that js-yaml writes; undefined for what YAML does not have. `jsToAst` asks every tag whether it represents a value, which was
  * two thirds of the time of writing; here the type of a plain value decides, and other values are left to it.
  */
-function toAst(value: unknown, sorted: boolean): Node | undefined {
+function toAst(value: unknown, keysOf: (object: object) => string[]): Node | undefined {
   if (typeof value === 'string') return scalar(strTag.tagName, value)
   if (Array.isArray(value)) {
-    const items = value.map(item => toAst(item ?? null, sorted)).filter(item => item !== undefined)
+    const items = value.map(item => toAst(item ?? null, keysOf)).filter(item => item !== undefined)
     return { kind: 'sequence', tag: seqTag.tagName, tagged: false, style: COLLECTION_STYLE.BLOCK, items }
   }
   if (isPlainObject(value)) {
-    const keys = Object.keys(value)
-    if (sorted) keys.sort()
     const items = []
-    for (const key of keys) {
-      const node = toAst(value[key], sorted)
+    for (const key of keysOf(value)) {
+      const node = toAst(value[key], keysOf)
       if (node !== undefined) items.push({ key: scalar(strTag.tagName, key), value: node })
     }
     return { kind: 'mapping', tag: mapTag.tagName, tagged: false, style: COLLECTION_STYLE.BLOCK, items }
@@ -68,6 +66,8 @@ const anyToAst = (value: unknown): Node | undefined =>
   jsToAst(value, schema, { skipInvalid: true })[0]!.contents ?? undefined
 
 const constants = new Map<unknown, Node>([true, false, null].map(value => [value, anyToAst(value)!]))
+
+const sortedKeys = (object: object): string[] => Object.keys(object).sort()
 
 function scalar(tag: string, value: string): Node {
   return { kind: 'scalar', tag, tagged: false, style: SCALAR_STYLE.PLAIN, value }
