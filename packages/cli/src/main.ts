@@ -77,7 +77,8 @@ export async function createProgram(name?: string): Promise<Command> {
     .showHelpAfterError('(coxswain --help lists the commands)')
     .hook('preAction', (_, command) => refuseEmptyPaths(command))
   const named = commands.filter(([names]) => name !== undefined && names.includes(name))
-  for (const [, load] of named.length > 0 ? named : commands) (await load())(program)
+  const adders = await Promise.all((named.length > 0 ? named : commands).map(([, load]) => load()))
+  for (const add of adders) add(program)
   return program
 }
 
