@@ -12,13 +12,14 @@ import {
 import { addCompletion } from './completion/command.ts'
 import { addConvert } from './convert/command.ts'
 import { addDeploy } from './deploy/command.ts'
-import { CommandError, unwrapSuppressed } from './exit.ts'
+import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
 import { addSettings, completeBooleans, devSettings, runSettings, upSettings } from './host/settings.ts'
 import { addImage } from './image/command.ts'
 import { addImport } from './import/command.ts'
 import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
+import { addPlan } from './plan/command.ts'
 import { addRights } from './rights/command.ts'
 import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
@@ -52,7 +53,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 function report(thrown: unknown): number {
   const error = unwrapSuppressed(thrown)
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === failureCode ? 1 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`coxswain: ${error.message}\n`)
     return error.exitCode
@@ -84,6 +85,7 @@ export function createProgram(): Command {
   addStore(program)
   addManifests(program)
   addRights(program)
+  addPlan(program)
   addConvert(program)
   addKustomize(program)
   addTypes(program)
