@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { CommandError, unwrapSuppressed } from './exit.ts'
+import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -23,7 +23,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 function report(thrown: unknown): number {
   const error = unwrapSuppressed(thrown)
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === failureCode ? 1 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`coxswain: ${error.message}\n`)
     return error.exitCode
@@ -48,6 +48,7 @@ const commands: readonly (readonly [
   [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
+  [['plan'], async () => (await import('./plan/command.ts')).addPlan],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],
