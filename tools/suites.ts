@@ -160,6 +160,12 @@ export const suites: readonly Suite[] = [
     timeout: 450,
   },
   {
+    name: 'binary',
+    title: 'the one-file executable on a machine with nothing but libc and kubectl',
+    components: ['kubectl-1.36'],
+    timeout: 450,
+  },
+  {
     name: 'openssl',
     title: 'openssl and curl with our certificates and over our sockets',
     components: [],

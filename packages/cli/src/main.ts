@@ -32,6 +32,7 @@ import { addKubeletOptions } from './up/options/kubelet-options.ts'
 import { addSchedulerOptions } from './up/options/scheduler-options.ts'
 import { addServiceProxyOptions } from './up/options/service-proxy-options.ts'
 import { addServingOptions } from './up/options/serving-options.ts'
+import { versionLine } from './version.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -69,7 +70,7 @@ export function createProgram(): Command {
     .description(
       'Kubernetes-native programming in TypeScript: an API server, operators, and the tools around them.',
     )
-    .version('0.1.0', '-V, --version', 'print the version')
+    .version(versionLine, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .enablePositionalOptions() // --version after a command is an option of the command
