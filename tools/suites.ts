@@ -93,6 +93,15 @@ export const suites: readonly Suite[] = [
     timeout: 300,
   },
   {
+    name: 'aggregation',
+    title:
+      'extension API servers behind ours: the sample-apiserver, metrics-server, and fakes that answer as badly as recorded behind a real one',
+    components: ['kubectl-1.36', 'etcd-3.6', 'sample-apiserver', 'metrics-server'],
+    timeout: 300,
+    hasTarget: true,
+    byHand: true,
+  },
+  {
     name: 'real',
     title: 'our client, informers, controllers and operators against a real kube-apiserver',
     components: ['kubectl-1.36'],

@@ -5,8 +5,13 @@ const toJs = (path: string) => path.replace(/\.ts$/, '.js')
 /** What only tests of this repository import stays here. */
 export const isPublished = (entry: string): boolean => !entry.startsWith('./test-support/')
 
+/** A manifest whose entry points are compiled files. */
+export interface PublishedManifest extends Readonly<Record<string, unknown>> {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
 /** The manifest that is published: entry points are the compiled files, with their declarations. */
-export function publishedManifest(manifest: Manifest): Record<string, unknown> {
+export function publishedManifest(manifest: Manifest): PublishedManifest {
   const { devDependencies: _, bin, exports = {}, files = [], ...rest } = manifest
   const published = Object.entries(exports).filter(([entry]) => isPublished(entry))
   const targets = [

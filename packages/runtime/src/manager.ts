@@ -199,6 +199,8 @@ export class Manager {
     }
     if (work.signal.aborted) onStop()
     else work.signal.addEventListener('abort', onStop, { once: true })
+    if (this.webhookHandler && !this.#webhooks)
+      this.#env.log.warn('the host of this operator does not serve its webhooks')
     for (const controller of this.controllers) controller.prepare()
     const eventStop = new AbortController()
     const telling = this.#broadcaster.run(eventStop.signal)
@@ -303,17 +305,11 @@ export class Manager {
   #createWebhookHost(): WebhookHost | undefined {
     const { webhooks: options } = this.#options
     const handler = this.webhookHandler
-    if (!handler) return undefined
-    if (options) {
-      const withWebhooks = this.#operators.filter(({ definition }) => definition.webhooks.length > 0)
-      const definitions = new Map(
-        withWebhooks.map(({ definition }) => [definition.name, definition.webhooks]),
-      )
-      const { name } = this
-      return new WebhookHost(options, { definitions, name, handler, client: this.#client, env: this.#env })
-    }
-    this.#env.log.warn('the host of this operator does not serve its webhooks')
-    return undefined
+    if (!handler || !options) return undefined
+    const withWebhooks = this.#operators.filter(({ definition }) => definition.webhooks.length > 0)
+    const definitions = new Map(withWebhooks.map(({ definition }) => [definition.name, definition.webhooks]))
+    const { name } = this
+    return new WebhookHost(options, { definitions, name, handler, client: this.#client, env: this.#env })
   }
 
   #createElector(): LeaderElector | undefined {

@@ -84,6 +84,8 @@ export interface KindSource {
   readonly cluster?: string
   /** Milliseconds for which events are batched. @default 0 */
   readonly delay?: number
+  /** @default 0 */
+  readonly priority?: number
   /** Watched only when a reconcile requests it. @default false */
   readonly lazy?: boolean
 }

@@ -4,7 +4,7 @@ import { createProgram } from '../main.ts'
 import { fixedFlags, kubeApiserverFlags } from './kube-apiserver-flags.ts'
 import { translate } from './translate.ts'
 
-const up = createProgram().commands.find(command => command.name() === 'up')!
+const up = (await createProgram('up')).commands.find(command => command.name() === 'up')!
 const read = (...args: string[]) => translate(args, up)
 
 describe('flags of kube-apiserver', () => {

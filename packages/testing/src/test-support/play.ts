@@ -92,7 +92,7 @@ export async function play(scenario: Scenario, t?: TestContext): Promise<void> {
 /** `salt` spreads the deaths over the writes of different scenarios. */
 function someTroubles(writes: number, salt: number): readonly Trouble[] {
   const both: Trouble = { conflictEach: 3, lag: 300 }
-  return writes === 0 ? [both] : [both, { crashAfter: 1 + (salt % writes) }]
+  return [writes === 0 ? both : { ...both, crashAfter: 1 + (salt % writes) }]
 }
 
 /** The fault of each write, rotated by seed. */
