@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
+import { versionLine } from './version.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -69,7 +70,7 @@ export async function createProgram(name?: string): Promise<Command> {
     .description(
       'Kubernetes-native programming in TypeScript: an API server, operators, and the tools around them.',
     )
-    .version('0.1.0', '-V, --version', 'print the version')
+    .version(versionLine, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .enablePositionalOptions() // --version after a command is an option of the command
