@@ -27,7 +27,8 @@ export async function compileTests(version: string): Promise<TestedPackage[]> {
     })
     mkdirSync(builds, { recursive: true })
     cpSync(JSON.parse(answer).Dir, source, { recursive: true })
-    await runOrFail('chmod', ['-R', 'u+w', source])
+    // The proxy's archives keep no modes: scripts of the tests are run.
+    await runOrFail('chmod', ['-R', 'u+wx', source])
   }
   const files = globSync('pkg/**/*_test.go', { cwd: source }).filter(file =>
     readFileSync(join(source, file), 'utf8').includes('envtest'),

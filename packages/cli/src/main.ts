@@ -45,6 +45,7 @@ const commands: readonly (readonly [
   [['run'], async () => (await import('./run/command.ts')).addRun],
   [['dev'], async () => (await import('./dev/command.ts')).addDev],
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],
+  [['cluster'], async () => (await import('./cluster/command.ts')).addCluster],
   [['store'], async () => (await import('./store/command.ts')).addStore],
   [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
