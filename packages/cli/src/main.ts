@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
-import { CommandError, unwrapSuppressed } from './exit.ts'
+import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
+import { versionLine } from './version.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -23,7 +24,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 function report(thrown: unknown): number {
   const error = unwrapSuppressed(thrown)
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === failureCode ? 1 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`coxswain: ${error.message}\n`)
     return error.exitCode
@@ -39,12 +40,16 @@ const commands: readonly (readonly [
   names: readonly string[],
   load: () => Promise<(program: Command) => void>,
 ])[] = [
-  [['up'], async () => (await import('./up/command.ts')).addUp],
+  // The stand-in for kube-apiserver passes its flags on to up.
+  [['up', 'assets', 'envtest'], async () => (await import('./up/command.ts')).addUp],
   [['run'], async () => (await import('./run/command.ts')).addRun],
   [['dev'], async () => (await import('./dev/command.ts')).addDev],
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],
   [['store'], async () => (await import('./store/command.ts')).addStore],
+  [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
+  [['rights'], async () => (await import('./rights/command.ts')).addRights],
+  [['plan'], async () => (await import('./plan/command.ts')).addPlan],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],
@@ -65,7 +70,7 @@ export async function createProgram(name?: string): Promise<Command> {
     .description(
       'Kubernetes-native programming in TypeScript: an API server, operators, and the tools around them.',
     )
-    .version('0.1.0', '-V, --version', 'print the version')
+    .version(versionLine, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .enablePositionalOptions() // --version after a command is an option of the command

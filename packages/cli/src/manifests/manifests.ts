@@ -7,8 +7,9 @@ import { isRuntimeError } from '@coxswain/runtime'
 import type { ClusterFlags } from '../definitions/cluster-definitions.ts'
 import { CommandError } from '../exit.ts'
 import { loadConfig } from '../host/load-config.ts'
+import { readCalls } from '../load-lock.ts'
 import { chooseModules, loadModules } from '../load-modules.ts'
-import { readCalls, readProject } from './project.ts'
+import { readProject } from './project.ts'
 
 /** Options of `coxswain manifests`. */
 export interface ManifestsCommandOptions extends ClusterFlags {

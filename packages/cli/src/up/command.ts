@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { dataDirOption, nodesOption, parseCount, runtimeOption } from '../command-options.ts'
+import { configOption, dataDirOption, nodesOption, parseCount, runtimeOption } from '../command-options.ts'
 import { addSettings, upSettings } from '../host/settings.ts'
 import { isChild, stopWithParent } from '../parent.ts'
 import { addSubcommand } from '../subcommand.ts'
@@ -39,6 +39,11 @@ export function addUp(program: Command): void {
       new Option('--storage <kind>', 'where objects are stored')
         .choices(['sqlite', 'memory', 'etcd'])
         .default('sqlite'),
+    )
+    .option(
+      '--unsafe-no-fsync',
+      'with --storage sqlite: do not wait for the disk; a power failure may damage the store',
+      false,
     )
     .option('--etcd-servers <urls>', 'comma-separated etcd endpoints, for --storage etcd', parseList)
     .option('--etcd-prefix <prefix>', 'the prefix of all keys in etcd', '/registry')
@@ -83,6 +88,7 @@ export function addUp(program: Command): void {
     .addOption(runtimeOption())
     .option('--missing-images <list>', 'images that simulated nodes cannot get', parseList)
     .option('--operator <file...>', 'operators to run beside the server; their kinds are installed')
+    .addOption(configOption())
     .addOption(
       new Option('--service-cluster-ip-range <cidr>', 'the range of cluster IPs')
         .default('10.96.0.0/12')
@@ -94,10 +100,15 @@ export function addUp(program: Command): void {
         .default('warn'),
     )
     .addHelpText('after', upHelp)
-    .action(async (options, up: Command) => {
+    .action(async ({ operator, config }, up: Command) => {
       if (isChild()) stopWithParent()
+      if (operator) {
+        const { applyConfig, loadConfig } = await import('../host/load-config.ts')
+        const loaded = await loadConfig(config)
+        if (loaded) applyConfig(up, upSettings, loaded)
+      }
       const { runUp } = await import('./up.ts')
-      await runUp(options, givenOptions(up))
+      await runUp(up.opts(), givenOptions(up))
     })
 }
 
