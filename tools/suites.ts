@@ -169,6 +169,21 @@ export const suites: readonly Suite[] = [
     timeout: 450,
   },
   {
+    name: 'envtest',
+    title:
+      "controller-runtime's own tests and a project of kubebuilder, on the stand-ins for kube-apiserver and etcd",
+    components: ['kubebuilder-4', 'controller-gen', 'kubectl-1.36', 'kube-apiserver-1.36'],
+    timeout: 3600,
+    hasTarget: true,
+    byHand: true,
+  },
+  {
+    name: 'binary',
+    title: 'the one-file executable on a machine with nothing but libc and kubectl',
+    components: ['kubectl-1.36'],
+    timeout: 450,
+  },
+  {
     name: 'openssl',
     title: 'openssl and curl with our certificates and over our sockets',
     components: [],

@@ -32,6 +32,8 @@ export interface ApiServerOptions {
   readonly authorizer?: AuthorizerFactory
   /** @default the plug-ins that kube-apiserver enables by default */
   readonly admission?: AdmissionOptions
+  /** The store has what every cluster has from the start, so that it is neither created nor compared. @default false */
+  readonly isBootstrapped?: boolean
   /** How many requests are served at once. @default the limits of kube-apiserver, with priority and fairness */
   readonly limits?: LimitOptions
   /** How long events are kept, in milliseconds; 0 for no limit. @default an hour */
@@ -133,6 +135,7 @@ export interface ResolvedOptions {
   readonly authorizer: AuthorizerFactory
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
     Pick<AdmissionOptions, 'webhookAuthentication'>
+  readonly isBootstrapped: boolean
   readonly limits: { readonly inFlight: InFlightLimits; readonly priorityAndFairness: boolean }
   readonly eventTtl: number | undefined
   readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets' | 'resourceMetrics'>> &
@@ -170,6 +173,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
       checkPolicyTypes: defaults.checkPolicyTypes,
       ...admission,
     },
+    isBootstrapped: options.isBootstrapped ?? false,
     limits: {
       inFlight: { ...defaultInFlightLimits, ...limits?.inFlight },
       priorityAndFairness: limits?.priorityAndFairness ?? defaults.priorityAndFairness,

@@ -143,6 +143,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     reader,
     admission,
+    authorizer,
     fieldManagers,
     grants,
     serviceRanges,
@@ -263,13 +264,14 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects({
-          env,
-          store,
-          cache,
-          network,
-          hasResourceMetrics: metricsResources !== undefined,
-        })
+        if (!resolved.isBootstrapped)
+          await createBootstrapObjects({
+            env,
+            store,
+            cache,
+            network,
+            hasResourceMetrics: metricsResources !== undefined,
+          })
         await aggregated.start()
         if (isNew) {
           cache.forgetHistory()

@@ -40,7 +40,8 @@ function mergeOne(own: Members, other: ForeignOpenApiV2): Members {
       if (member?.[0] === 'paths')
         yield ['paths', followed(member[1], new Map(paths.map(([path, item]) => [path, rename(item)])))]
       else if (member?.[0] === 'definitions') yield ['definitions', followed(member[1], newDefinitions)]
-      else if (member?.[0] === 'parameters') yield ['parameters', collectMembers(followed(member[1], newParameters))]
+      else if (member?.[0] === 'parameters')
+        yield ['parameters', collectMembers(followed(member[1], newParameters))]
       else yield member
     }
   })
@@ -200,7 +201,7 @@ export function filterOpenApiV2(document: unknown, prefix: string): ForeignOpenA
     parameters: mapRecords(Object.fromEntries(used.parameters)),
   }
   // What cannot be encoded alone would spoil the document that it is merged into.
-  for (const _ of encodeOpenApiV2(mergeOpenApiV2(nothing, [found]))) continue
+  for (const _ of encodeOpenApiV2(mergeOpenApiV2(nothing, [found])));
   return found
 }
 

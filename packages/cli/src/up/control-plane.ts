@@ -226,7 +226,7 @@ export async function runControlPlane({
     }
     if (operators.length > 0) {
       const { startOperators } = await import('./start-operators.ts')
-      await startOperators(operators, options, { ...surroundings, logLevel })
+      await startOperators(operators, options, { ...surroundings, logLevel, leaderElection })
     }
     haveLoopsStarted = true
     group.spawn(() => loops.join())
