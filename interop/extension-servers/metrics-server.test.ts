@@ -5,17 +5,12 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { createSeededRandom } from '@coxswain/kit'
 import { createCertificate, serve } from '@coxswain/wire/node'
-import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { eventually } from '../../support/eventually.ts'
-import { freePort } from '../../support/free-port.ts'
-import { createKubectl, type Kubectl } from '../../support/kubectl.ts'
-import {
-  type ExtensionProgram,
-  registerProgram,
-  startExtension,
-  waitForReason,
-} from '../extension-program.ts'
-import { type Caller, createCaller } from '../facts.ts'
+import { type Caller, createCaller } from '../aggregation/facts.ts'
+import { type RunningServer, startServer } from '../support/coxswain.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { createKubectl, type Kubectl } from '../support/kubectl.ts'
+import { type ExtensionProgram, registerProgram, startExtension, waitForReason } from './extension-program.ts'
 
 const name = 'metrics-server'
 /** Cores that the only Pod uses. */
