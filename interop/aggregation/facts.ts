@@ -1,11 +1,14 @@
 /** What a server does with extension API servers, in a form that two servers can be compared in. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request as sendRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseKubeconfig } from '@coxswain/client/node'
 import { eventually } from '../support/eventually.ts'
+import { createKubectl } from '../support/kubectl.ts'
 import { behaviours, type FakeExtension, groupOf, startFakeExtension } from './fake-extension.ts'
 
 /** By behaviour or case. */
@@ -48,8 +51,14 @@ export function createCaller(kubeconfig: string): Caller {
   const authorization = user?.token === undefined ? {} : { authorization: `Bearer ${user.token}` }
   const open: Caller['open'] = (method, path, { headers = {}, body } = {}) =>
     new Promise((resolve, reject) => {
+      const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }
       const call = sendRequest(
-        { ...shared, method, path, headers: { ...authorization, ...(headers as Record<string, string>) } },
+        {
+          ...shared,
+          method,
+          path,
+          headers: { ...authorization, ...length, ...(headers as Record<string, string>) },
+        },
         resolve,
       )
       call.on('error', reject)
@@ -57,7 +66,13 @@ export function createCaller(kubeconfig: string): Caller {
     })
   return {
     open,
-    send: async (method, path, options) => await collect(await open(method, path, options)),
+    send: async (method, path, options) => {
+      const response = await open(method, path, options).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ECONNRESET') return undefined
+        throw error
+      })
+      return response ? await collect(response) : cutOff
+    },
     upgrade: (path, protocol) =>
       new Promise((resolve, reject) => {
         const headers = { ...authorization, connection: 'Upgrade', upgrade: protocol }
@@ -73,12 +88,15 @@ export function createCaller(kubeconfig: string): Caller {
   }
 }
 
+/** The connection was closed before the end of the response. When depends on what was sent by then. */
+const cutOff: Answer = { status: 0, headers: {}, text: 'cut off' }
+
 async function collect(response: IncomingMessage): Promise<Answer> {
   let text = ''
   try {
     for await (const chunk of response) text += String(chunk)
   } catch {
-    text += ' (cut)'
+    return cutOff
   }
   return { status: response.statusCode ?? 0, headers: response.headers, text }
 }
@@ -133,16 +151,16 @@ async function conditionOf(caller: Caller, name: string): Promise<Condition | un
   return JSON.parse(text).status?.conditions?.find(({ type }: { type: string }) => type === 'Available')
 }
 
-/** Ports and addresses of this machine differ from run to run. */
+/** Ports and addresses of this machine differ from run to run; ours does not say when a certificate expired. */
 export function mask(text: string): string {
   return text
     .replaceAll(/(127\.0\.0\.1|\[::1\]|localhost):\d+/g, 'HOST')
-    .replaceAll(/after \d{4}-\d\d-\d\dT[\d:]+Z/g, 'after THEN')
-    .replaceAll(/current time [\dT:+Z-]+/g, 'current time NOW')
+    .replaceAll(/: current time \S+ is after \S+/g, '')
     .replaceAll(/read tcp HOST->HOST/g, 'read tcp HOST')
 }
 
-export async function collectFacts(caller: Caller): Promise<Facts> {
+export async function collectFacts(kubeconfig: string): Promise<Facts> {
+  const caller = createCaller(kubeconfig)
   await create(caller, '/api/v1/namespaces', { metadata: { name: namespace } })
   await using stack = new AsyncDisposableStack()
   const servers = new Map<string, FakeExtension>()
@@ -153,6 +171,7 @@ export async function collectFacts(caller: Caller): Promise<Facts> {
     const facts: Facts = {}
     for (const name of [...behaviours, ...serviceCases]) facts[name] = await factsOf(caller, name)
     facts.order = await orderOf(caller)
+    facts.kubectl = await kubectlFacts(kubeconfig)
     facts.requests = await requestFacts(caller)
     facts.gone = await removalFacts(caller)
     return facts
@@ -228,10 +247,17 @@ async function orderOf(caller: Caller): Promise<unknown> {
   const { text: legacy } = await caller.send('GET', '/apis')
   const { text } = await caller.send('GET', '/apis', { headers: { accept: aggregated } })
   return {
-    legacy: JSON.parse(legacy).groups.map((one: { name: string }) => one.name),
-    aggregated: (JSON.parse(text).items as GroupEntry[]).map(({ metadata }) => metadata.name),
+    legacy: JSON.parse(legacy)
+      .groups.map((one: { name: string }) => one.name)
+      .filter(isUpstream),
+    aggregated: (JSON.parse(text).items as GroupEntry[])
+      .map(({ metadata }) => metadata.name)
+      .filter(isUpstream),
   }
 }
+
+/** Ours has it built in. */
+const isUpstream = (group: string) => group !== 'metrics.k8s.io'
 
 const widgets = `/apis/${groupOf('ok')}/v1/namespaces/x/widgets`
 
@@ -253,7 +279,7 @@ async function requestFacts(caller: Caller): Promise<Facts> {
   const facts: Facts = {}
   const seen = JSON.parse((await caller.send('GET', `${widgets}/headers`, { headers: forged })).text).headers
   const names = Object.keys(seen).filter(
-    name => !/^(host|traceparent|user-agent|x-forwarded-for|accept|connection)$/.test(name),
+    name => !/^(accept-encoding|host|traceparent|user-agent|x-forwarded-for|accept|connection)$/.test(name),
   )
   facts.headers = Object.fromEntries(
     names.sort().map(name => [name, name === 'audit-id' ? 'ID' : mask(String(seen[name]))]),
@@ -304,6 +330,29 @@ async function echoFact(caller: Caller, protocol: string): Promise<unknown> {
   const [chunk] = await socket.take(1).toArray()
   socket.destroy()
   return [answer.status, answer.headers.upgrade, String(chunk)]
+}
+
+/** What kubectl makes of it all, without a cache of its own. */
+async function kubectlFacts(kubeconfig: string): Promise<Facts> {
+  const home = mkdtempSync(join(tmpdir(), 'coxswain-kubectl-'))
+  const kubectl = createKubectl('1.36', kubeconfig, { HOME: home })
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await kubectl(...args)
+    const isOurs = (line: string) => line.includes('agg.example')
+    const lines = (text: string) => mask(text).split('\n').filter(isOurs)
+    return { code, stdout: lines(stdout), stderr: lines(stderr) }
+  }
+  try {
+    return {
+      'api-resources': await run('api-resources', '-o', 'name'),
+      'api-versions': await run('api-versions'),
+      'get widgets': await run('get', `widgets.v1.${groupOf('ok')}`, '-o', 'name'),
+      'get down': await run('get', `widgets.v1.${groupOf('down')}`),
+      'get --raw': await run('get', '--raw', `/apis/${groupOf('down')}/v1`),
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
 }
 
 /** What is left of a group when its APIService is deleted. */

@@ -58,7 +58,7 @@ function issue(name: string, behaviour: Behaviour): { readonly ca: KeyPair; read
   const now = Date.now()
   const times = { notBefore: now - 10 * day, notAfter: now + 10 * day }
   const ca = createCertificate(
-    { subject: { commonName: 'extension-ca' }, usages: ['ca'], ...times },
+    { subject: { commonName: `ca-${env.random.uuid()}` }, usages: ['ca'], ...times },
     env.random,
   )
   const pair = createCertificate(

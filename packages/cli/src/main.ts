@@ -1,5 +1,5 @@
 import { Command, CommanderError } from 'commander'
-import { CommandError, unwrapSuppressed } from './exit.ts'
+import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
 import { versionLine } from './version.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
@@ -24,7 +24,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 
 function report(thrown: unknown): number {
   const error = unwrapSuppressed(thrown)
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : error.code === failureCode ? 1 : 2
   if (error instanceof CommandError) {
     process.stderr.write(`coxswain: ${error.message}\n`)
     return error.exitCode
@@ -50,6 +50,7 @@ const commands: readonly (readonly [
   [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
+  [['plan'], async () => (await import('./plan/command.ts')).addPlan],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],
@@ -79,7 +80,8 @@ export async function createProgram(name?: string): Promise<Command> {
     .showHelpAfterError('(coxswain --help lists the commands)')
     .hook('preAction', (_, command) => refuseEmptyPaths(command))
   const named = commands.filter(([names]) => name !== undefined && names.includes(name))
-  for (const [, load] of named.length > 0 ? named : commands) (await load())(program)
+  const adders = await Promise.all((named.length > 0 ? named : commands).map(([, load]) => load()))
+  for (const add of adders) add(program)
   return program
 }
 

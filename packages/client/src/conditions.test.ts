@@ -5,10 +5,13 @@ import { conditions } from './index.ts'
 describe('conditions', () => {
   it('hold for status conditions that are True, and not for an absent object', () => {
     const isReady = conditions.hasCondition('Ready')
-    const withStatus = (status: string) => ({ status: { conditions: [{ type: 'Ready', status }] } })
+    const withStatus = (status: string) => ({
+      metadata: {},
+      status: { conditions: [{ type: 'Ready', status }] },
+    })
     assert.equal(isReady(withStatus('True')), true)
     assert.equal(isReady(withStatus('Unknown')), false)
-    assert.equal(isReady({}), false)
+    assert.equal(isReady({ metadata: {} }), false)
     assert.equal(isReady(undefined), false)
     assert.equal(conditions.isPodReady(withStatus('True')), true)
     assert.equal(conditions.isJobComplete(withStatus('True')), false)

@@ -1,5 +1,6 @@
 /** An object whose status has conditions. */
 interface Conditioned {
+  readonly metadata: object
   readonly status?: {
     readonly conditions?: readonly { readonly type: string; readonly status: string }[]
   }
@@ -26,7 +27,6 @@ interface RolledOut {
   }
 }
 
-/** Whether the status condition of this type is True: `hasCondition('Ready')`. */
 function hasCondition(type: string): (object: Conditioned | undefined) => boolean {
   return object =>
     object?.status?.conditions?.some(each => each.type === type && each.status === 'True') ?? false
@@ -50,23 +50,33 @@ function isRolledOut(object: RolledOut | undefined): boolean {
   )
 }
 
+/** Whether something holds for an object; an absent one is undefined. */
+type Condition<T> = (object: T | undefined) => boolean
+
 /** What objects are commonly waited for: conditions of `waitFor`, and of `readyWhen` of dependents. An absent object meets only `isDeleted`. */
-export const conditions = {
-  hasCondition,
+export const conditions: {
+  /** The status condition of this type is True: `hasCondition('Ready')`. */
+  readonly hasCondition: (type: string) => Condition<Conditioned>
   /** The object is deleted, or another one has its name: `isDeleted(uid)`. */
-  isDeleted:
-    (uid: string) =>
-    (object: { readonly metadata: { readonly uid?: string } } | undefined): boolean =>
-      object?.metadata.uid !== uid,
+  readonly isDeleted: (uid: string) => Condition<{ readonly metadata: { readonly uid?: string } }>
   /** A CustomResourceDefinition is served. */
+  readonly isCrdEstablished: Condition<Conditioned>
+  readonly isJobComplete: Condition<Conditioned>
+  readonly isPodReady: Condition<Conditioned>
+  readonly isPodRunning: Condition<{ readonly status?: { readonly phase?: string } }>
+  readonly isDeploymentRolledOut: Condition<RolledOut>
+  /** The load balancer of a Service has an address. */
+  readonly isServiceProvisioned: Condition<Balanced>
+  /** The load balancer of an Ingress has an address. */
+  readonly isIngressProvisioned: Condition<Balanced>
+} = {
+  hasCondition,
+  isDeleted: uid => object => object?.metadata.uid !== uid,
   isCrdEstablished: hasCondition('Established'),
   isJobComplete: hasCondition('Complete'),
   isPodReady: hasCondition('Ready'),
-  isPodRunning: (pod: { readonly status?: { readonly phase?: string } } | undefined): boolean =>
-    pod?.status?.phase === 'Running',
+  isPodRunning: pod => pod?.status?.phase === 'Running',
   isDeploymentRolledOut: isRolledOut,
-  /** The load balancer of a Service has an address. */
   isServiceProvisioned: isProvisioned,
-  /** The load balancer of an Ingress has an address. */
   isIngressProvisioned: isProvisioned,
-} as const
+}

@@ -1,4 +1,4 @@
-import { type Client, createClient, waitFor } from '@coxswain/client'
+import { type Client, conditions, createClient, waitFor } from '@coxswain/client'
 import type { InformerFactory } from '@coxswain/informers'
 import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
 import type { Handler, Transport } from '@coxswain/wire'
@@ -18,7 +18,7 @@ import { createClientMetrics } from './metrics/client-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { describeOperator, type HealthCheck, type Operator, type OperatorDefinition } from './operator.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
-import { type CrdObject, crdKind } from './webhook/kinds.ts'
+import { crdKind } from './webhook/kinds.ts'
 import { createWebhookHandler } from './webhook/webhook-handler.ts'
 import { WebhookHost, type WebhookOptions } from './webhook/webhook-host.ts'
 
@@ -245,7 +245,9 @@ export class Manager {
     )
     for (const each of installed) {
       if (each.change === 'created')
-        await waitFor(this.#client, this.#env, { kind: crdKind, key: each }, isEstablished, { signal })
+        await waitFor(this.#client, this.#env, { kind: crdKind, key: each }, conditions.isCrdEstablished, {
+          signal,
+        })
       install.onInstalled?.(each)
     }
   }
@@ -376,11 +378,6 @@ function refuseTwice(what: string, names: readonly string[]): void {
 }
 
 type ConversionInput = Parameters<NonNullable<InstallOptions['conversionFor']>>
-
-function isEstablished(definition: CrdObject | undefined): boolean {
-  const conditions = definition?.status?.conditions ?? []
-  return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-}
 
 /** Options of {@link runOperator}. */
 export interface RunOptions extends ManagerOptions {

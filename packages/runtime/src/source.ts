@@ -97,7 +97,7 @@ export interface Channel {
   subscribe(receiver: (key: ObjectKey) => void): () => void
 }
 
-/** Creates a {@link Channel}. */
+/** Creates a {@link Channel}: `send(key)` reconciles an object for something that happened outside the cluster. */
 export function createChannel(): Channel {
   const receivers = new Set<(key: ObjectKey) => void>()
   return {

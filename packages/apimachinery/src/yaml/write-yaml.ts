@@ -44,7 +44,7 @@ export function writeYamlDocuments(values: readonly unknown[]): string {
  * The tree that js-yaml writes; undefined for what YAML does not have. `jsToAst` asks every tag whether it represents a value, which was
  * two thirds of the time of writing; here the type of a plain value decides, and other values are left to it.
  */
-function toAst(value: unknown, keysOf: (value: object) => string[]): Node | undefined {
+function toAst(value: unknown, keysOf: (object: object) => string[]): Node | undefined {
   if (typeof value === 'string') return scalar(strTag.tagName, value)
   if (Array.isArray(value)) {
     const items = value.map(item => toAst(item ?? null, keysOf)).filter(item => item !== undefined)
@@ -62,12 +62,12 @@ function toAst(value: unknown, keysOf: (value: object) => string[]): Node | unde
   return constants.get(value) ?? anyToAst(value)
 }
 
-const sortedKeys = (value: object): string[] => Object.keys(value).sort()
-
 const anyToAst = (value: unknown): Node | undefined =>
   jsToAst(value, schema, { skipInvalid: true })[0]!.contents ?? undefined
 
 const constants = new Map<unknown, Node>([true, false, null].map(value => [value, anyToAst(value)!]))
+
+const sortedKeys = (object: object): string[] => Object.keys(object).sort()
 
 function scalar(tag: string, value: string): Node {
   return { kind: 'scalar', tag, tagged: false, style: SCALAR_STYLE.PLAIN, value }

@@ -108,7 +108,8 @@ export class RemoteDiscovery {
     known: RemoteVersion | undefined,
     freshness: VersionDiscovery['freshness'],
   ): void {
-    const version: VersionDiscovery = { version: name, resources: known?.resources ?? [], freshness }
+    const resources = known?.resources ?? []
+    const version: VersionDiscovery = { version: name, ...(resources.length > 0 && { resources }), freshness }
     const key = `${group}/${name}`
     if (deepEqual(this.#versions.get(key), version)) return
     this.#versions = new Map(this.#versions).set(key, version)
@@ -156,7 +157,7 @@ export class RemoteDiscovery {
     const older = await this.#get(service, { path, user: aggregator, accept: 'application/json', signal })
     if (older.status !== 200)
       throw new Error(`failed to download legacy discovery for ${path}: ${older.status}`)
-    return new Map([[`${group}/${version}`, readResourceList(older.body, group, version)]])
+    return new Map([[`${group}/${version}`, readResourceList(older.body, version)]])
   }
 
   #get(

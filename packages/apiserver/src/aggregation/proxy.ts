@@ -4,6 +4,7 @@ import {
   discardBody,
   getHeader,
   isStream,
+  type QueryParameters,
   readBody,
   type WireHeaders,
   type WireRequest,
@@ -73,9 +74,12 @@ export async function proxyRequest(
   setIdentity(headers, user)
   if (isUpgrade(request)) {
     headers.host = address.address
-    const query = request.query === '' ? '' : `?${request.query}`
+    const query = encodeQuery(context.query)
     const backend = servers.backend(service.server, address.address)
-    return await forwardUpgrade(request, backend, { target: target + query, headers }).catch(explainUpgrade)
+    return await forwardUpgrade(request, backend, {
+      target: query === '' ? target : `${target}?${query}`,
+      headers,
+    }).catch(explainUpgrade)
   }
   delete headers.host
   delete headers.expect
@@ -93,6 +97,18 @@ function isPlainSegment(segment: string): boolean {
   return segment !== '.' && segment !== '..' && !segment.includes('/')
 }
 
+/** As the filters read it: the other server must not read it differently. Sorted, as Go's `url.Values` encodes it. */
+function encodeQuery(query: QueryParameters): string {
+  const encode = (text: string) =>
+    encodeURIComponent(text)
+      .replace(/[!'()*]/g, character => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+      .replaceAll('%20', '+')
+  return [...query.names()]
+    .sort()
+    .flatMap(name => query.getAll(name).map(value => `${encode(name)}=${encode(value)}`))
+    .join('&')
+}
+
 interface Exchange {
   readonly service: RemoteApiService
   readonly context: RequestContext
@@ -106,7 +122,7 @@ async function exchange(
   { service, context, address, target, headers }: Exchange,
 ): Promise<WireResponse> {
   const { request, info, path } = context
-  const { method, query, body, bodyStream, signal } = request
+  const { method, body, bodyStream, signal } = request
   const isDiscovery = !info.isResource && path.segments.length === 3
   const abort = new AbortController()
   let isExpired = false
@@ -126,7 +142,7 @@ async function exchange(
   const message: WireRequest = {
     method,
     path: target,
-    query,
+    query: encodeQuery(context.query),
     headers,
     signal: abort.signal,
     ...(body && { body }),

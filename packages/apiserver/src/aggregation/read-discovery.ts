@@ -21,7 +21,7 @@ export function readAggregatedDiscovery(bytes: Uint8Array): Map<string, RemoteVe
 }
 
 /** The same of an APIResourceList, as servers before 1.26 have it. */
-export function readResourceList(bytes: Uint8Array, group: string, version: string): RemoteVersion {
+export function readResourceList(bytes: Uint8Array, version: string): RemoteVersion {
   const resources = new Map<string, ResourceDiscovery>()
   const entries = objectsOf(readObject(bytes), 'resources')
   for (const entry of entries) {
@@ -31,7 +31,7 @@ export function readResourceList(bytes: Uint8Array, group: string, version: stri
     const categories = textsOf(entry, 'categories')
     resources.set(name, {
       resource: name,
-      responseKind: kindOfEntry(entry, group, version),
+      responseKind: kindOfEntry(entry),
       scope: entry.namespaced === true ? 'Namespaced' : 'Cluster',
       singularResource: textAt(entry, 'singularName'),
       verbs: textsOf(entry, 'verbs'),
@@ -48,7 +48,7 @@ export function readResourceList(bytes: Uint8Array, group: string, version: stri
       ...(parent.subresources ?? []),
       {
         subresource: rest.join('/'),
-        responseKind: kindOfEntry(entry, group, version),
+        responseKind: kindOfEntry(entry),
         verbs: textsOf(entry, 'verbs'),
       },
     ]
@@ -67,11 +67,8 @@ function orphanOf(resource: string, entry: JsonObject): ResourceDiscovery {
   }
 }
 
-function kindOfEntry(entry: JsonObject, group: string, version: string): ResponseKind {
-  const kind = textAt(entry, 'kind')
-  return kind === ''
-    ? noKind()
-    : { group: textAt(entry, 'group') || group, version: textAt(entry, 'version') || version, kind }
+function kindOfEntry(entry: JsonObject): ResponseKind {
+  return { group: textAt(entry, 'group'), version: textAt(entry, 'version'), kind: textAt(entry, 'kind') }
 }
 
 function readResource(entry: JsonObject): ResourceDiscovery {
