@@ -91,6 +91,8 @@ export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport
   readonly transport?: (connection: Transport) => Transport
   /** Where its time and order come from, for example those of a `PausableProcess`. @default the cluster's */
   readonly env?: Env
+  /** Wraps what answers the API server's calls of its webhooks, for example to let them fail. */
+  readonly webhookHandler?: (handler: Handler) => Handler
 }
 
 /** Answers a request in place of the server, changes it, or hands it on to `next`. */
@@ -212,14 +214,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const reconciles = new ReconcileLog()
   const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
     const inner = new TaskGroup(group.signal)
-    const webhooks = { listener: outbound.listenerFor(operator.name) }
     inner.spawn(async signal => {
       const definition = describeOperator(operator)
       const onReconcile = (record: ReconcileRecord) => {
         reconciles.add(definition, record)
         managerOptions.onReconcile?.(record)
       }
-      await runOperator(operator, { freeze, webhooks, ...managerOptions, onReconcile, signal })
+      await runOperator(operator, { freeze, ...managerOptions, onReconcile, signal })
     })
     group.spawn(() => inner.join())
     return async () => {
@@ -232,10 +233,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       as,
       transport: wrap = (connection: Transport) => connection,
       env: own = env,
+      webhookHandler,
       ...rest
     } = startOptions
+    const listener = outbound.listenerFor(operator.name, webhookHandler)
     const userAgent = `${operator.name}/0.1`
     return startWith(operator, {
+      webhooks: { listener },
       ...rest,
       client: createClient({ env: own, userAgent, transport: wrap(connect(as)) }),
       env: { ...own, log: own === env ? log : own.log },

@@ -3,7 +3,7 @@ import { defineKind, type KindOf, s } from '@coxswain/apimachinery/kinds'
 import { type DeepReadonly, newControllerReference, type ObjectKey } from '@coxswain/apimachinery/meta'
 import { isAlreadyExists, isConflict, isNotFound } from '@coxswain/apimachinery/status'
 import { defineOperator, type Operator, type OperatorClient, TerminalError } from '@coxswain/runtime'
-import type { Scenario } from '../world/run.ts'
+import type { Scenario } from '../world/stage.ts'
 
 /** A database with members, each of them a ConfigMap: enough to get everything wrong that real operators get wrong. */
 export const Database = defineKind({
