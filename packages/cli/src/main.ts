@@ -20,6 +20,7 @@ import { addKustomize } from './kustomize/command.ts'
 import { addManifests } from './manifests/command.ts'
 import { isChild, stopWithParent } from './parent.ts'
 import { addScaffold } from './scaffold/command.ts'
+import { addSimulate } from './simulate/command.ts'
 import { addSubcommand } from './subcommand.ts'
 import { addTypes } from './types/command.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
@@ -91,6 +92,7 @@ export function createProgram(): Command {
   addImage(program)
   addChart(program)
   addImport(program)
+  addSimulate(program)
   return program
 }
 

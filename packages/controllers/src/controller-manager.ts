@@ -26,7 +26,10 @@ import { createDisruptionController } from './disruption/disruption-controller.t
 import { createEndpointSliceController } from './endpoint-slice/endpoint-slice-controller.ts'
 import { createEndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
-import { createGarbageCollector, type GarbageCollectorOptions } from './garbage-collector/garbage-collector.ts'
+import {
+  createGarbageCollector,
+  type GarbageCollectorOptions,
+} from './garbage-collector/garbage-collector.ts'
 import { createHorizontalPodAutoscalerController } from './horizontal-pod-autoscaling/horizontal-pod-autoscaler-controller.ts'
 import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'

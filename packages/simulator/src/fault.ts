@@ -4,42 +4,72 @@
  * leases are not counted as writes.
  */
 export type Fault =
-  | { readonly fault: 'crash'; readonly write: number; readonly when: 'before' | 'after'; readonly staleBy?: number }
+  | {
+      readonly fault: 'crash'
+      readonly write: number
+      readonly when: 'before' | 'after'
+      readonly staleBy?: number
+    }
   | { readonly fault: 'crash-in-flight'; readonly write: number; readonly ms: number }
   | { readonly fault: 'crash-read'; readonly read: number }
   | { readonly fault: 'lose-request' | 'lose-response' | 'duplicate'; readonly write: number }
   | { readonly fault: 'reject'; readonly write: number; readonly status: 409 | 429 | 500 | 503 | 504 }
-  | { readonly fault: 'deny'; readonly write: number; readonly ms: number; readonly why: 'quota' | 'rights' | 'terminating' }
+  | {
+      readonly fault: 'deny'
+      readonly write: number
+      readonly ms: number
+      readonly why: 'quota' | 'rights' | 'terminating'
+    }
   | { readonly fault: 'pause'; readonly write: number; readonly ms: number }
   | { readonly fault: 'lose-lease'; readonly write: number; readonly ms: number }
   | { readonly fault: 'clock-jump'; readonly write: number; readonly ms: number }
   | { readonly fault: 'clock-skew'; readonly ms: number }
   | { readonly fault: 'stale-watch'; readonly ms: number; readonly resource?: string }
   | { readonly fault: 'hide-events'; readonly resource: string; readonly event: number; readonly ms: number }
-  | { readonly fault: 'bookmarks-only'; readonly resource: string; readonly event: number; readonly ms: number }
+  | {
+      readonly fault: 'bookmarks-only'
+      readonly resource: string
+      readonly event: number
+      readonly ms: number
+    }
   | { readonly fault: 'cut-watch' | 'expire-watch'; readonly resource: string; readonly event: number }
-  | { readonly fault: 'edit'; readonly write: number; readonly edit: 'annotate' | 'label' | 'finalizer' | 'delete' }
+  | {
+      readonly fault: 'edit'
+      readonly write: number
+      readonly edit: 'annotate' | 'label' | 'finalizer' | 'delete'
+    }
   | { readonly fault: 'terminate-namespace' | 'upgrade-definition'; readonly write: number }
-  | { readonly fault: 'pod'; readonly pod: number; readonly becomes: 'slow' | 'crashed' | 'evicted' | 'never-ready' }
+  | {
+      readonly fault: 'pod'
+      readonly pod: number
+      readonly becomes: 'slow' | 'crashed' | 'evicted' | 'never-ready'
+    }
   | { readonly fault: 'lose-node'; readonly pod: number }
   | { readonly fault: 'webhook'; readonly call: number; readonly how: 'down' | 'slow' }
-  | { readonly fault: 'service'; readonly call: number; readonly how: 'refuse' | 'lose-response' | 'fail' | 'hang' }
+  | {
+      readonly fault: 'service'
+      readonly call: number
+      readonly how: 'refuse' | 'lose-response' | 'fail' | 'hang'
+    }
 
 /** The name of a fault. */
 export type FaultName = Fault['fault']
 
 /** What each fault is, for `--help` and the documentation, in the order in which they are tried. */
 export const faultTexts: Readonly<Record<FaultName, string>> = {
-  crash: 'the process is killed before or after a write, and another one starts two seconds later; with `staleBy` on an API server that lags behind',
+  crash:
+    'the process is killed before or after a write, and another one starts two seconds later; with `staleBy` on an API server that lags behind',
   'lose-response': 'a write is done, and its response is lost',
-  'stale-watch': 'watch events are late, of one resource or of all: events of several kinds arrive in another order',
+  'stale-watch':
+    'watch events are late, of one resource or of all: events of several kinds arrive in another order',
   reject: 'a write is answered 409, 429, 500, 503 or 504',
-  'hide-events': 'a watch breaks and its history is gone: what happened meanwhile is never seen',
-  'crash-in-flight': 'the process is killed after it has sent a write, which arrives when its successor already works',
+  'hide-events': 'a watch breaks and its history is compacted: what happened meanwhile is never seen',
+  'crash-in-flight':
+    'the process is killed after it has sent a write, which arrives when its successor already works',
   'crash-read': 'the process is killed while it waits for the response to a read',
   'lose-request': 'the connection breaks before a write was sent',
   duplicate: 'a write is delivered twice',
-  edit: 'somebody else annotates, labels, or deletes the object of a write, or adds a finalizer to it, right after the write',
+  edit: 'another client annotates, unlabels or deletes the object of a write, or adds a finalizer to it, right after the write',
   service: 'an outside service cannot be reached, fails, loses its response, or never responds',
   pod: 'a Pod is slow, crashes, is evicted, or never gets ready',
   'lose-node': 'the node of a Pod is deleted, and all Pods on it with it',
@@ -47,7 +77,8 @@ export const faultTexts: Readonly<Record<FaultName, string>> = {
   'cut-watch': 'a watch breaks, and is opened again',
   'expire-watch': 'a watch ends with 410 Expired',
   'bookmarks-only': 'a watch sends only bookmarks for a while, then everything',
-  pause: 'the process stops right before a write, and continues later: with several replicas, when another one leads',
+  pause:
+    'the process stops right before a write, and continues later: with several replicas, when another one leads',
   'lose-lease': 'the leader cannot renew its lease for a while',
   'clock-jump': 'the clock of the process jumps',
   'clock-skew': 'the clock of the process is wrong from the start',
@@ -121,7 +152,7 @@ export function describeFault(fault: Fault, describeWrite: (write: number) => st
     case 'expire-watch':
       return `the watch of ${fault.resource} ended with 410 Expired before its event ${fault.event}`
     case 'edit':
-      return `somebody else ${editTexts[fault.edit]} right after ${describeWrite(fault.write)}`
+      return `another client ${editTexts[fault.edit]} right after ${describeWrite(fault.write)}`
     case 'terminate-namespace':
       return `the namespace was deleted right after ${describeWrite(fault.write)}`
     case 'upgrade-definition':
@@ -131,7 +162,7 @@ export function describeFault(fault: Fault, describeWrite: (write: number) => st
     case 'lose-node':
       return `the node of Pod ${fault.pod} was deleted`
     case 'webhook':
-      return `call ${fault.call} of a webhook ${fault.how === 'down' ? 'found nobody' : 'was answered too late'}`
+      return `call ${fault.call} of a webhook ${fault.how === 'down' ? 'could not be delivered' : 'was answered too late'}`
     case 'service':
       return `call ${fault.call} of an outside service ${serviceTexts[fault.how]}`
   }
@@ -152,7 +183,7 @@ const podTexts = {
 }
 
 const serviceTexts = {
-  refuse: 'found nobody',
+  refuse: 'could not be delivered',
   'lose-response': 'was done, but its response was lost',
   fail: 'was answered 500',
   hang: 'was never answered',

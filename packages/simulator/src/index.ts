@@ -8,14 +8,22 @@
  * @module
  */
 export { describeFault, type Fault, type FaultName, faultNames, faultTexts } from './fault.ts'
-export { type Finding, type OracleName, oracleNames, oracleTexts } from './oracles.ts'
+export { type OracleName, oracleNames, oracleTexts } from './oracle-names.ts'
+export type { Finding } from './oracles.ts'
 export type { Plan } from './plan.ts'
 export { describeEntry } from './report/explain.ts'
 export { hashTrace } from './report/trace-hash.ts'
 export type { Action } from './scenario/action.ts'
 export type { Sample } from './scenario/generate.ts'
 export type { SearchPhase } from './search/plans.ts'
-export { type Failure, type Progress, type Report, replay, type SimulateOptions, simulate } from './simulate.ts'
+export {
+  type Failure,
+  type Progress,
+  type Report,
+  replay,
+  type SimulateOptions,
+  simulate,
+} from './simulate.ts'
 export type { ServiceHandler, ServiceRequest, ServiceResponse } from './world/services.ts'
 export type { Invariant, Scenario, ScenarioContext, StageOptions } from './world/stage.ts'
 export type { TraceEntry, WriteRecord } from './world/trace.ts'

@@ -1,10 +1,11 @@
 import type { Operator } from '@coxswain/runtime'
 import { type FaultName, faultNames } from './fault.ts'
-import { type Baseline, type Finding, judge, judgeAlone, judgeDetour, type OracleName } from './oracles.ts'
+import type { OracleName } from './oracle-names.ts'
+import { type Baseline, type Finding, hasCompleted, judge, judgeAlone, judgeDetour } from './oracles.ts'
 import type { Plan } from './plan.ts'
 import { explain } from './report/explain.ts'
 import { hashTrace } from './report/trace-hash.ts'
-import { generateScenarios, type Sample } from './scenario/generate.ts'
+import { directOf } from './scenario/action.ts'
 import { minimise } from './search/minimise.ts'
 import { planRuns, type SearchPhase, type SearchSpace } from './search/plans.ts'
 import { singleFaults } from './search/single-faults.ts'
@@ -15,8 +16,6 @@ import type { TraceEntry } from './world/trace.ts'
 
 /** Options of {@link simulate}. */
 export interface SimulateOptions extends Partial<Omit<StageOptions, 'operator'>> {
-  /** Objects to begin with where there is no scenario; other values come from the schemas of the kinds. */
-  readonly samples?: readonly Sample[]
   /** When to stop searching, in runs or in seconds of the machine's clock. @default 500 runs */
   readonly budget?: { readonly runs?: number; readonly seconds?: number }
   /** @default 1 */
@@ -87,16 +86,23 @@ export async function replay(
 const defaultCluster = { controllers: 'as-needed' } as const
 
 function stageOf(operator: Operator, options: SimulateOptions): StageOptions {
-  const { scenario, desired, always = [], replicas = 1, cluster = {}, services = {} } = options
+  const { scenario, desired, always = [], replicas = 1, cluster = {}, services = {}, samples = [] } = options
   return {
     operator,
     always,
     replicas,
     services,
+    samples,
     cluster: { ...defaultCluster, ...cluster },
     ...(scenario && { scenario }),
     ...(desired && { desired }),
   }
+}
+
+interface PlannedScenario {
+  readonly name: string
+  readonly plan: Plan
+  readonly isTelling: boolean
 }
 
 /** A scenario with its undisturbed runs. */
@@ -132,9 +138,9 @@ class Simulation {
   async run(): Promise<Report> {
     const spaces: Space[] = []
     const scenarios = this.#scenarios()
-    for (const { name, plan, direct } of scenarios) {
+    for (const scenario of scenarios) {
       if (this.#isDone) break
-      const space = await this.#explore(name, plan, direct)
+      const space = await this.#explore(scenario)
       if (space) spaces.push(space)
     }
     const total = spaces.reduce((sum, { singles }) => sum + singles.length, 0)
@@ -151,7 +157,14 @@ class Simulation {
     const complete = tried === total && scenarios.length === spaces.length
     const names = scenarios.map(({ name }) => name)
     const { size } = this.#states
-    return { failures: this.#failures, runs: this.#runs, scenarios: names, singleFaults: total, complete, states: size }
+    return {
+      failures: this.#failures,
+      runs: this.#runs,
+      scenarios: names,
+      singleFaults: total,
+      complete,
+      states: size,
+    }
   }
 
   async replay(plan: Plan): Promise<Failure | undefined> {
@@ -166,36 +179,36 @@ class Simulation {
     return this.#runs >= (budget.runs ?? 500)
   }
 
-  #scenarios(): { readonly name: string; readonly plan: Plan; readonly direct?: Plan }[] {
+  #scenarios(): PlannedScenario[] {
     const plan = { seed: this.#seed, faults: [] }
-    if (this.#stage.scenario) return [{ name: 'the scenario', plan }]
-    const generated = generateScenarios(this.#stage.kinds, this.#options.samples)
-    if (generated.length === 0)
-      throw new Error('there is nothing to do: the operator reconciles no kind of its own, and there is neither a scenario nor a sample')
-    return generated.map(({ name, actions, replicas, direct }) => ({
+    if (this.#stage.scenario) return [{ name: 'the scenario', plan, isTelling: true }]
+    const { scenarios } = this.#stage
+    if (scenarios.length === 0)
+      throw new Error(
+        'there is nothing to do: the operator reconciles no kind of its own, and there is neither a scenario nor a sample',
+      )
+    return scenarios.map(({ name, actions, replicas, isTelling = false }) => ({
       name,
+      isTelling,
       plan: { ...plan, actions, ...(replicas !== undefined && { replicas }) },
-      ...(direct && { direct: { ...plan, actions: direct } }),
     }))
   }
 
   /** The undisturbed runs of a scenario; undefined if they already fail. */
-  async #explore(name: string, plan: Plan, direct: Plan | undefined): Promise<Space | undefined> {
+  async #explore({ name, plan, isTelling }: PlannedScenario): Promise<Space | undefined> {
     const baseline = await this.#baselineOf(plan)
     this.#visit(baseline.result)
-    const alone = judgeAlone(baseline.result, this.#without)
-    const isFailed = await this.#report(plan, alone, async smaller =>
-      judgeAlone(await this.#perform(smaller), this.#without),
-    )
+    const findings = await this.#judgeUndisturbed(baseline.result)
+    const isFailed = await this.#report(plan, findings, smaller => this.#judgePlan(smaller))
     if (isFailed) return undefined
-    if (direct) {
-      const target = await this.#perform(direct)
-      const findings = judgeDetour(baseline.result, target, this.#without)
-      await this.#report(plan, findings, undefined)
-    }
     const only = new Set(this.#options.only ?? faultNames)
-    const singles = singleFaults(baseline.result, { only, replicas: this.#stage.replicas })
-    return { name, plan, baseline, singles }
+    // Where it ends depends on when something is done to objects that complete: in a hurry, every fault would change that.
+    const isOrderly = plan.actions?.every(({ wait }) => wait === 'settle' || wait === 100) ?? true
+    const singles =
+      isOrderly || !hasCompleted(baseline.result)
+        ? singleFaults(baseline.result, { only, replicas: this.#stage.replicas })
+        : []
+    return { name, plan, baseline, singles, isTelling }
   }
 
   async #baselineOf(plan: Plan): Promise<Baseline> {
@@ -212,16 +225,26 @@ class Simulation {
     return { result: results[0]!, masks }
   }
 
-  async #perform(plan: Plan, isTraced = false): Promise<RunResult> {
+  async #perform(plan: Plan, options: { readonly isTraced?: boolean } = {}): Promise<RunResult> {
     this.#runs++
-    const result = await performRun(this.#stage, plan, { isTraced })
+    const result = await performRun(this.#stage, plan, options)
     this.#options.onRun?.({ runs: this.#runs, failures: this.#failures.length, phase: this.#phase })
     return result
   }
 
   async #judgePlan(plan: Plan): Promise<Finding[]> {
-    if (plan.faults.length === 0) return judgeAlone(await this.#perform(plan), this.#without)
+    if (plan.faults.length === 0) return await this.#judgeUndisturbed(await this.#perform(plan))
     return judge(await this.#perform(plan), await this.#baselineOf(plan), this.#without)
+  }
+
+  /** What is wrong with an undisturbed run, and whether it ends where the last spec of each object alone ends. */
+  async #judgeUndisturbed(result: RunResult): Promise<Finding[]> {
+    const findings = judgeAlone(result, this.#without)
+    const actions = directOf(result.plan.actions ?? [])
+    if (findings.length > 0 || !actions || this.#without.has('same-as-direct')) return findings
+    const { replicas: _, ...plan } = result.plan
+    const direct = await this.#perform({ ...plan, actions })
+    return [...judgeAlone(direct, this.#without), ...judgeDetour(result, direct, this.#without)]
   }
 
   /** Whether a run has been in a state that no earlier one was in. */
@@ -259,7 +282,7 @@ class Simulation {
   }
 
   async #failureOf(plan: Plan, findings: readonly Finding[]): Promise<Failure> {
-    const result = await this.#perform(plan, true)
+    const result = await this.#perform(plan, { isTraced: true })
     const { trace } = result
     return { plan, findings, text: explain(result, findings), trace, hash: hashTrace(trace) }
   }

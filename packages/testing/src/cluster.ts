@@ -93,6 +93,8 @@ export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport
   readonly env?: Env
   /** Wraps what answers the API server's calls of its webhooks, for example to let them fail. */
   readonly webhookHandler?: (handler: Handler) => Handler
+  /** Called with the error that it ends with by itself, as with a lost lease. @default the error ends the cluster */
+  readonly onFailure?: (error: unknown) => void
 }
 
 /** Answers a request in place of the server, changes it, or hands it on to `next`. */
@@ -208,11 +210,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const written = new WrittenResources(from?.resources ?? { served: [], written: [] }, {
     kinds: new ResourceKinds(clientOf('kube-controller-manager/0.1')),
     clock: env.clock,
-    onFirst: resource => asNeeded?.need(resource),
+    onWrite: resource => asNeeded?.need(resource),
   })
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
   const reconciles = new ReconcileLog()
-  const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
+  const startWith = (
+    operator: Operator,
+    { onFailure, ...managerOptions }: ManagerOptions & Pick<StartOptions, 'onFailure'>,
+  ) => {
     const inner = new TaskGroup(group.signal)
     inner.spawn(async signal => {
       const definition = describeOperator(operator)
@@ -222,7 +227,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       }
       await runOperator(operator, { freeze, ...managerOptions, onReconcile, signal })
     })
-    group.spawn(() => inner.join())
+    group.spawn(() => (onFailure ? inner.join().catch(onFailure) : inner.join()))
     return async () => {
       inner.abort()
       await run(inner.join())

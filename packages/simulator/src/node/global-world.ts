@@ -5,7 +5,7 @@ import type { OutsideServices } from '../world/services.ts'
 export interface GlobalWorldOptions {
   readonly clock: Clock
   readonly services: OutsideServices
-  /** A promise of the operator was rejected, and nobody handled it. */
+  /** A promise of the operator was rejected without a handler. */
   readonly onUnhandledRejection: (reason: unknown) => void
 }
 
@@ -28,8 +28,12 @@ export function enterWorld({ clock, services, onUnhandledRejection }: GlobalWorl
       },
       request.signal,
     )
-    const text = content === undefined ? null : typeof content === 'string' ? content : JSON.stringify(content)
-    return new Response(status === 204 ? null : text, { status, headers: { 'content-type': 'application/json' } })
+    const text =
+      content === undefined ? null : typeof content === 'string' ? content : JSON.stringify(content)
+    return new Response(status === 204 ? null : text, {
+      status,
+      headers: { 'content-type': 'application/json' },
+    })
   }
   AbortSignal.timeout = milliseconds => {
     const controller = new AbortController()

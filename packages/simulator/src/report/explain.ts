@@ -10,12 +10,17 @@ const entriesAfter = 14
 const entriesBefore = 4
 
 /** A failed run in words: what was done, what went wrong at which write, what the operator then did, and what is wrong. */
-export function explain(run: Pick<RunResult, 'plan' | 'trace' | 'writes'>, findings: readonly Finding[]): string {
+export function explain(
+  run: Pick<RunResult, 'plan' | 'trace' | 'writes'>,
+  findings: readonly Finding[],
+): string {
   const { faults, actions = [], replicas = 1 } = run.plan
   return [
     ...findings.map(({ oracle, message }) => `${oracle}: ${message}`),
     '',
-    ...(actions.length === 0 ? [] : ['What was done:', ...actions.map(each => `  ${describeAction(each)}`), '']),
+    ...(actions.length === 0
+      ? []
+      : ['What was done:', ...actions.map(each => `  ${describeAction(each)}`), '']),
     ...(replicas > 1 ? [`The operator had ${replicas} replicas.`] : []),
     ...(faults.length === 0
       ? ['Nothing went wrong in this run: it is undisturbed.']

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { type Kind } from '@coxswain/apimachinery/kinds'
+import type { Kind } from '@coxswain/apimachinery/kinds'
 import { isStatusError } from '@coxswain/apimachinery/status'
 import { type Client, kindFor } from '@coxswain/client'
 import type { Clock } from '@coxswain/kit'
@@ -16,13 +16,31 @@ export interface Action {
   readonly annotations?: Readonly<Record<string, string>>
   readonly labels?: Readonly<Record<string, string>>
   /** Milliseconds until the next action, or until the operator has settled. */
-  readonly then: number | 'settle'
+  readonly wait: number | 'settle'
 }
 
 /** An action in words. */
 export function describeAction({ action, kind, namespace, name, fields }: Action): string {
   const what = `${action} ${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`
   return fields === undefined ? what : `${what} ${JSON.stringify(fields.spec ?? fields)}`
+}
+
+/** Creates what the actions leave behind at once, each object with its last fields; undefined if that is what they do anyway. */
+export function directOf(actions: readonly Action[]): Action[] | undefined {
+  const objects = new Map<string, Action>()
+  for (const action of actions) {
+    const key = `${action.apiVersion} ${action.kind} ${action.namespace} ${action.name}`
+    const present = objects.get(key)
+    if (action.action === 'delete') objects.delete(key)
+    else if (action.action === 'create' && !present) objects.set(key, action)
+    else if (action.action === 'change' && present && action.fields)
+      objects.set(key, { ...present, fields: action.fields })
+  }
+  if (objects.size === 0 || objects.size === actions.length) return undefined
+  return [...objects.values()].map((action, index) => ({
+    ...action,
+    wait: index === objects.size - 1 ? 'settle' : 100,
+  }))
 }
 
 export interface ActionContext {
@@ -42,7 +60,7 @@ export async function playActions(actions: readonly Action[], context: ActionCon
   for (const action of actions) {
     context.note(describeAction(action))
     await attempt(action, context)
-    await (action.then === 'settle' ? context.settle() : context.clock.sleep(action.then))
+    await (action.wait === 'settle' ? context.settle() : context.clock.sleep(action.wait))
   }
 }
 

@@ -7,13 +7,18 @@ const samples: Readonly<Record<string, unknown>> = {
   PodSpec: { containers: [{ name: 'main', image: 'busybox' }], restartPolicy: 'OnFailure' },
   PodTemplateSpec: { spec: { containers: [{ name: 'main', image: 'busybox' }], restartPolicy: 'OnFailure' } },
   JobTemplateSpec: {
-    spec: { template: { spec: { containers: [{ name: 'main', image: 'busybox' }], restartPolicy: 'OnFailure' } } },
+    spec: {
+      template: { spec: { containers: [{ name: 'main', image: 'busybox' }], restartPolicy: 'OnFailure' } },
+    },
   },
 }
 
 /** Strings that fields of certain names and descriptions take. The clock of a simulation starts in 2030. */
 const texts: readonly { readonly field: RegExp; readonly values: readonly string[] }[] = [
-  { field: /RFC ?3339|date-time/i, values: ['2030-01-01T00:00:20Z', '2019-07-03T02:00:00Z', '2030-01-01T00:03:00Z'] },
+  {
+    field: /RFC ?3339|date-time/i,
+    values: ['2030-01-01T00:00:20Z', '2019-07-03T02:00:00Z', '2030-01-01T00:03:00Z'],
+  },
   { field: /cron/i, values: ['*/5 * * * *', '0 0 1 1 *'] },
   { field: /image/i, values: ['busybox', 'nginx:1.29', 'nginx:1.30'] },
   { field: /cidr/i, values: ['10.1.0.0/16', '10.2.0.0/16'] },
@@ -32,7 +37,7 @@ const deepest = 4
 export function valuesOf(schema: Schema, name = '', depth = 0): unknown[] {
   const type = schema.name?.split('.').at(-1)
   if (type !== undefined && samples[type] !== undefined) return [samples[type]]
-  if (schema.enum) return schema.enum.filter(value => value !== null) 
+  if (schema.enum) return schema.enum.filter(value => value !== null)
   const first = schema.default ?? schema.example
   const others = valuesByType(schema, name, depth)
   return first === undefined ? others : [first, ...others.filter(each => !isSame(each, first))]
@@ -58,14 +63,25 @@ function valuesByType(schema: Schema, name: string, depth: number): unknown[] {
 }
 
 /** Small numbers within the bounds: in the middle, up, down, and the bounds themselves. */
-function numbersOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf = 1 }: Schema): number[] {
+function numbersOf({
+  minimum,
+  maximum,
+  exclusiveMinimum,
+  exclusiveMaximum,
+  multipleOf = 1,
+}: Schema): number[] {
   const low = minimum === undefined ? 0 : minimum + (exclusiveMinimum ? multipleOf : 0)
   const high = maximum === undefined ? Math.max(low, 5) : maximum - (exclusiveMaximum ? multipleOf : 0)
   const wanted = [1, 3, 2, low, Math.min(high, low + 5)]
-  return unique(wanted.map(value => Math.min(high, Math.max(low, Math.ceil(value / multipleOf) * multipleOf))))
+  return unique(
+    wanted.map(value => Math.min(high, Math.max(low, Math.ceil(value / multipleOf) * multipleOf))),
+  )
 }
 
-function stringsOf({ format, description = '', pattern, minLength = 0, maxLength }: Schema, name: string): string[] {
+function stringsOf(
+  { format, description = '', pattern, minLength = 0, maxLength }: Schema,
+  name: string,
+): string[] {
   const hint = `${name} ${format ?? ''} ${description}`
   const known = texts.find(({ field }) => field.test(hint))?.values ?? []
   const literals = /^\^?\(?([a-zA-Z0-9|-]+)\)?\$?$/.exec(pattern ?? '')?.[1]?.split('|') ?? []
@@ -94,7 +110,10 @@ function listsOf(schema: Schema, name: string, depth: number): unknown[] {
     if (keys.length === 0 || !isObject(member)) return member
     return { ...member, ...Object.fromEntries(keys.map(key => [key, words[index % words.length]!])) }
   }
-  const lengths = unique([Math.max(1, minItems), 2, minItems].map(length => Math.min(maxItems, Math.max(minItems, length))))
+  const least = isObject(members[0]) ? Math.max(1, minItems) : minItems
+  const lengths = unique(
+    [Math.max(1, minItems), 2, least].map(length => Math.min(maxItems, Math.max(minItems, length))),
+  )
   return lengths.map(length => Array.from({ length }, (_, index) => nth(index)))
 }
 
@@ -140,7 +159,7 @@ export function changesOf(schema: Schema, depth = 0): FieldChange[] {
   })
   const changes: FieldChange[] = []
   for (let row = 0; columns.some(column => row < column.length); row++)
-    for (const column of columns) changes.push(...column.slice(row, row + 1))
+    for (const column of columns) for (const change of column.slice(row, row + 1)) changes.push(change)
   return changes
 }
 
@@ -148,7 +167,10 @@ export function withChange(object: JsonObject, { path: [name, ...rest], value }:
   if (name === undefined) return object
   const { [name]: present, ...others } = object
   if (rest.length > 0)
-    return { ...object, [name]: withChange(isObject(present) ? (present as JsonObject) : {}, { path: rest, value }) }
+    return {
+      ...object,
+      [name]: withChange(isObject(present) ? (present as JsonObject) : {}, { path: rest, value }),
+    }
   return value === undefined ? others : { ...object, [name]: value }
 }
 

@@ -9,6 +9,8 @@ export type SearchPhase = 'single' | 'pairs' | 'random'
 export interface SearchSpace {
   readonly plan: Plan
   readonly singles: readonly Fault[]
+  /** Whether its single faults come before those of others. */
+  readonly isTelling: boolean
 }
 
 export interface PlannedRun<S extends SearchSpace> {
@@ -34,12 +36,8 @@ export function* planRuns<S extends SearchSpace>(
   corpus: Corpus<S>,
   seed: number,
 ): Generator<PlannedRun<S>, void, undefined> {
-  const longest = Math.max(0, ...spaces.map(({ singles }) => singles.length))
-  for (let index = 0; index < longest; index++)
-    for (const space of spaces) {
-      const fault = space.singles[index]
-      if (fault) yield { phase: 'single', space, plan: { ...space.plan, faults: [fault] } }
-    }
+  yield* singlesInTurn(spaces.filter(({ isTelling }) => isTelling))
+  yield* singlesInTurn(spaces.filter(({ isTelling }) => !isTelling))
   const usable = spaces.filter(({ singles }) => singles.length > 0)
   if (usable.length === 0) return
   const random = createSeededRandom(seed)
@@ -52,7 +50,11 @@ export function* planRuns<S extends SearchSpace>(
     const faults = isPair
       ? [pick(space.singles), pick(space.singles)]
       : [...origin.faults, pick(space.singles)].slice(-mostFaults)
-    const plan = { ...space.plan, faults, seed: isPair ? space.plan.seed : space.plan.seed + random.below(1_000) }
+    const plan = {
+      ...space.plan,
+      faults,
+      seed: isPair ? space.plan.seed : space.plan.seed + random.below(1_000),
+    }
     const key = JSON.stringify(plan)
     if (planned.has(key)) {
       idle++
@@ -62,4 +64,15 @@ export function* planRuns<S extends SearchSpace>(
     planned.add(key)
     yield { phase: isPair ? 'pairs' : 'random', space, plan }
   }
+}
+
+/** The first fault of each scenario, then the second, ... */
+function* singlesInTurn<S extends SearchSpace>(
+  spaces: readonly S[],
+): Generator<PlannedRun<S>, void, undefined> {
+  for (let index = 0; spaces.some(({ singles }) => index < singles.length); index++)
+    for (const space of spaces) {
+      const fault = space.singles[index]
+      if (fault) yield { phase: 'single', space, plan: { ...space.plan, faults: [fault] } }
+    }
 }

@@ -108,15 +108,19 @@ function flatten(value: unknown, path: string, into: Flattening): void {
   } else if (isObject(value)) {
     const entries = Object.entries(value)
     if (entries.length === 0 && path !== '.metadata') into.fields.set(path, '{}')
-    for (const [key, member] of entries) flatten(member, `${path}.${key}`, into)
+    for (const [key, member] of entries)
+      if (!(key === 'nodeName' && path === '.spec')) flatten(member, `${path}.${key}`, into)
   } else into.fields.set(path, typeof value === 'string' ? mask(value, into.aliases) : String(value))
 }
 
 const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
+/** The volume with the token of a Pod's service account. */
+const tokenVolume = /^kube-api-access-[a-z0-9]{5}$/
 const uidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
 function mask(text: string, aliases: ReadonlyMap<string, string>): string {
   if (timePattern.test(text)) return '<time>'
   if (uidPattern.test(text)) return '<uid>'
+  if (tokenVolume.test(text)) return '"kube-api-access-*"'
   return JSON.stringify(aliases.get(text) ?? text)
 }

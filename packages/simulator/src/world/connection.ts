@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
-import { aborted, type Clock, decodeText, encodeText, type Random } from '@coxswain/kit'
+import { aborted, type Clock, decodeText, type Random } from '@coxswain/kit'
 import {
   isStream,
   joinChunks,
@@ -9,6 +9,7 @@ import {
   type WireResponse,
 } from '@coxswain/wire'
 import { describeFault, type Fault } from '../fault.ts'
+import { denialTexts, expiredAnswer, noWatchList, rejection } from './rejections.ts'
 import type { RunLog } from './run-log.ts'
 import { SeenVersions } from './seen-versions.ts'
 import { findSourceLine } from './source-line.ts'
@@ -37,7 +38,7 @@ export interface ConnectionOptions {
   readonly revision: () => number
   /** The first lists of this process show this revision. */
   readonly staleRevision: number | undefined
-  /** Does what somebody else does right after a write. */
+  /** Does what another client does right after a write. */
   readonly interfere: (fault: Fault, write: WriteRecord) => Promise<void>
   /** Called with a write that replaced what the process had not seen, in words. */
   readonly onStaleWrite: (text: string) => void
@@ -46,7 +47,7 @@ export interface ConnectionOptions {
 /** How long a process that is connected to a lagging server sees nothing newer, in milliseconds. */
 const lag = 3_000
 /** More writes than a scenario can need. */
-const mostWrites = 1_000
+const mostWrites = 600
 /** The most milliseconds that a request, a response or an event takes. */
 const latency = 5
 
@@ -300,7 +301,8 @@ export class Connection implements Transport {
             log.expired.add(resource)
           }
         }
-        if (faults.some(({ fault }) => fault === 'cut-watch' || fault === 'hide-events')) throw new TransportError('ConnectionLost', 'connection reset')
+        if (faults.some(({ fault }) => fault === 'cut-watch' || fault === 'hide-events'))
+          throw new TransportError('ConnectionLost', 'connection reset')
       }
       await this.#pass(signal)
       this.#seen.noteLine(line)
@@ -375,49 +377,6 @@ function readObject({ body }: WireResponse): JsonObject | undefined {
   if (!body || isStream(body)) return undefined
   const object: unknown = JSON.parse(decodeText(body instanceof Uint8Array ? body : joinChunks(body)))
   return isObject(object) ? (object as JsonObject) : undefined
-}
-
-const denialTexts = {
-  quota: 'exceeded quota: simulated',
-  rights: 'the service account of the operator cannot do this',
-  terminating: 'unable to create new content in the namespace because it is being terminated',
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  403: 'Forbidden',
-  409: 'Conflict',
-  410: 'Expired',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-}
-
-function rejection(code: number, message: string): WireResponse {
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message,
-    reason: reasons[code],
-    code,
-  }
-  return {
-    status: code,
-    headers: { 'content-type': 'application/json', ...(code === 429 && { 'retry-after': '1' }) },
-    body: encodeText(JSON.stringify(status)),
-  }
-}
-
-/** As a server answers that does not know watch-lists: the client lists instead. */
-const noWatchList = rejection(422, 'sendInitialEvents is not supported')
-
-const expiredAnswer: WireResponse = {
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  body: expiredEvent,
 }
 
 async function never(signal: AbortSignal): Promise<never> {

@@ -9,16 +9,16 @@ import { parseApiPath, type WriteRecord } from './trace.ts'
 /** What `edit` adds to objects; never compared. */
 export const touchedAnnotation = 'simulator.coxswain.dev/touched'
 const heldFinalizer = 'simulator.coxswain.dev/held'
-/** How long a finalizer of somebody else stays, in milliseconds. */
+/** How long a finalizer of another client stays, in milliseconds. */
 const holdTime = 20_000
 
-/** Somebody else who uses the cluster. */
+/** Another client of the cluster. */
 export interface Other {
   readonly client: Client
   readonly clock: Clock
 }
 
-/** Does what somebody else does right after a write. What the server rejects does not happen. */
+/** Does what another client does right after a write. What the server rejects does not happen. */
 export async function interfere(other: Other, fault: Fault, write: WriteRecord): Promise<void> {
   await perform(other, fault, write).catch(ignoreRejection)
 }
@@ -33,19 +33,26 @@ async function perform(
   { path, object }: Pick<WriteRecord, 'path' | 'object'>,
 ): Promise<void> {
   const { group, version, resource, namespace, name } = parseApiPath(path)
-  const metadata = (object?.metadata ?? {}) as { readonly name?: string; readonly labels?: object; readonly finalizers?: string[] }
+  const metadata = (object?.metadata ?? {}) as {
+    readonly name?: string
+    readonly labels?: object
+    readonly finalizers?: string[]
+  }
   const target = name ?? metadata.name
   if (target === undefined) return
   const kind = kindFor({ group, version, resource, kind: resource, namespaced: namespace !== undefined })
   const key = { name: target, ...(namespace !== undefined && { namespace }) }
   const patch = (changes: object) => client.patch(kind, key, { metadata: changes }, { type: 'merge' })
   if (fault.fault === 'terminate-namespace') {
-    if (namespace !== undefined && namespace !== 'default') await client.delete(Namespace, { name: namespace })
+    if (namespace !== undefined && namespace !== 'default')
+      await client.delete(Namespace, { name: namespace })
   } else if (fault.fault === 'upgrade-definition') await upgrade(client, `${resource}.${group}`)
   else if (fault.fault === 'edit') {
     if (fault.edit === 'annotate') await patch({ annotations: { [touchedAnnotation]: 'true' } })
     else if (fault.edit === 'label')
-      await patch({ labels: Object.fromEntries(Object.keys(metadata.labels ?? {}).map(label => [label, null])) })
+      await patch({
+        labels: Object.fromEntries(Object.keys(metadata.labels ?? {}).map(label => [label, null])),
+      })
     else if (fault.edit === 'finalizer') {
       const { finalizers = [] } = metadata
       await patch({ finalizers: [...finalizers, heldFinalizer] })
@@ -55,8 +62,7 @@ async function perform(
         if (left) await patch({ finalizers: left })
       }
       clock.after(holdTime, () => void release().catch(ignoreRejection))
-    }
-    else await client.delete(kind, key)
+    } else await client.delete(kind, key)
   }
 }
 

@@ -28,15 +28,14 @@ export function createSimulatedPods(log: RunLog): Operator {
       .controller('simulated-pods')
       .for(Pod)
       .options({ concurrency: 10 })
-      .reconcile(async context => {
-        try {
-          return await advance(context, { log, numberOf })
-        } catch (error) {
-          if (isConflict(error) || isNotFound(error)) return requeueAfter(10)
-          throw error
-        }
-      })
+      .reconcile(context => advance(context, { log, numberOf }).catch(retryRace))
   })
+}
+
+/** Tries again at once what another client has changed meanwhile. */
+function retryRace(error: unknown): ReturnType<typeof requeueAfter> {
+  if (isConflict(error) || isNotFound(error)) return requeueAfter(10)
+  throw error
 }
 
 interface PodPorts {
@@ -84,7 +83,11 @@ async function advance({ client, clock, key }: ReconcileContext, { log, numberOf
   }
   if (fault?.becomes === 'evicted' && age >= 2 * startTime) {
     strike()
-    const evicted = { phase: 'Failed' as const, reason: 'Evicted', message: 'The node was low on resource: memory.' }
+    const evicted = {
+      phase: 'Failed' as const,
+      reason: 'Evicted',
+      message: 'The node was low on resource: memory.',
+    }
     await client.updateStatus(Pod, { ...pod, status: { ...status, ...evicted } })
     return
   }
@@ -93,7 +96,8 @@ async function advance({ client, clock, key }: ReconcileContext, { log, numberOf
     return
   }
   const isCrashed = fault?.becomes === 'crashed'
-  if (spec.restartPolicy === 'Always' && !isCrashed) return age < 2 * startTime ? requeueAfter(2 * startTime - age) : undefined
+  if (spec.restartPolicy === 'Always' && !isCrashed)
+    return age < 2 * startTime ? requeueAfter(2 * startTime - age) : undefined
   if (age < startTime + workTime) return requeueAfter(startTime + workTime - age)
   if (spec.restartPolicy === 'Always') {
     strike()
@@ -108,7 +112,11 @@ async function advance({ client, clock, key }: ReconcileContext, { log, numberOf
 }
 
 function running(
-  { spec }: { readonly spec: { readonly containers: readonly { readonly name: string; readonly image?: string }[] } },
+  {
+    spec,
+  }: {
+    readonly spec: { readonly containers: readonly { readonly name: string; readonly image?: string }[] }
+  },
   { now, isReady }: { readonly now: number; readonly isReady: boolean },
 ) {
   const time = formatTime(now)
@@ -129,8 +137,12 @@ function running(
   }
 }
 
-/** Deletes the Pods of a node, as pod garbage collection does once the Node is gone. */
-async function loseNode({ client }: Pick<ReconcileContext, 'client'>, node: string, log: RunLog): Promise<void> {
+/** Deletes the Pods of a node, as pod garbage collection does once the Node is deleted. */
+async function loseNode(
+  { client }: Pick<ReconcileContext, 'client'>,
+  node: string,
+  log: RunLog,
+): Promise<void> {
   const [fault] = log.strike(each => each.fault === 'lose-node')
   if (!fault) return
   log.note(describeFault(fault, String))

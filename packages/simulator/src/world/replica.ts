@@ -14,7 +14,7 @@ export interface ReplicaOptions {
   readonly log: RunLog
   /** Whether several replicas elect a leader. */
   readonly elects: boolean
-  /** Does what somebody else does right after a write. */
+  /** Does what another client does right after a write. */
   readonly interfere: ConnectionOptions['interfere']
   /** Called with every error that a reconcile ends with. */
   readonly onError: (error: unknown) => void
@@ -31,7 +31,9 @@ const downtime = 2_000
 export class Replica {
   readonly #options: ReplicaOptions
   readonly #ends: Promise<unknown>[] = []
-  #life: { readonly connection: Connection; readonly stop: () => Promise<void> } | undefined
+  #life:
+    | { readonly number: number; readonly connection: Connection; readonly stop: () => Promise<void> }
+    | undefined
   #lives = 0
   #isStopped = false
 
@@ -75,26 +77,32 @@ export class Replica {
         return process.transport(connection)
       },
       gracefulShutdown: 0,
+      onFailure: () => this.#end(life),
       errorEvents: false,
       webhookHandler: handler => this.#faultyWebhook(handler),
       onReconcile: record => this.#noteReconcile(record),
       ...(elects && { leaderElection: { namespace: 'default', identity: `${number}-${life}` } }),
     })
-    this.#life = { connection, stop }
+    this.#life = { number: life, connection, stop }
     log.trace.push({ entry: 'start', time: log.time, replica: number })
   }
 
   /** Stops it as a signal would, and resolves when it has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#life?.stop()
+    await this.#life?.stop().catch(ignoreEnd)
     await this.#options.cluster.run(Promise.allSettled(this.#ends))
   }
 
   /** Ends the process as a rollout does, and starts another at once. */
   async restart(): Promise<void> {
-    await this.#life?.stop()
+    await this.#life?.stop().catch(ignoreEnd)
     this.boot()
+  }
+
+  /** The process has ended with an error, as with a lost lease: another one takes its place. */
+  #end(life: number): void {
+    if (this.#life?.number === life) this.#kill(undefined)
   }
 
   #kill(staleRevision: number | undefined): void {
@@ -104,7 +112,7 @@ export class Replica {
     this.#life = undefined
     log.trace.push({ entry: 'stop', time: log.time, replica: number })
     life.connection.sever()
-    this.#ends.push(life.stop().catch(() => {}))
+    this.#ends.push(life.stop().catch(ignoreEnd))
     cluster.env.clock.after(downtime, () => {
       if (!this.#isStopped && !this.#life) this.boot(staleRevision)
     })
@@ -139,3 +147,6 @@ export class Replica {
     })
   }
 }
+
+/** A process that does not end in time is killed; how it ends does not matter. */
+function ignoreEnd(): void {}

@@ -41,7 +41,11 @@ export class RunLog {
   readonly #clock: Clock
   readonly #begin: number
 
-  constructor(faults: readonly Fault[], clock: Clock, { isTraced = false }: { readonly isTraced?: boolean } = {}) {
+  constructor(
+    faults: readonly Fault[],
+    clock: Clock,
+    { isTraced = false }: { readonly isTraced?: boolean } = {},
+  ) {
     this.faults = faults
     this.isTraced = isTraced
     this.#clock = clock
@@ -68,7 +72,8 @@ export class RunLog {
   ): Extract<Fault, { readonly fault: N }> | undefined {
     if (!this.isArmed) return undefined
     return this.faults.find(
-      (fault): fault is Extract<Fault, { readonly fault: N }> => fault.fault === name && matches(fault as never),
+      (fault): fault is Extract<Fault, { readonly fault: N }> =>
+        fault.fault === name && matches(fault as never),
     )
   }
 

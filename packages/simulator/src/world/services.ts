@@ -52,7 +52,11 @@ export class OutsideServices {
     if (how === 'hang') await aborted(signal)
     if (how === 'fail') return { status: 500, body: { message: 'the service failed' } }
     const response = await this.#answer(request)
-    log.trace.push({ entry: 'service', time: log.time, text: `${request.method} ${request.url.href}, ${response.status}` })
+    log.trace.push({
+      entry: 'service',
+      time: log.time,
+      text: `${request.method} ${request.url.href}, ${response.status}`,
+    })
     await clock.sleep(1 + random.below(5), { signal })
     if (how === 'lose-response') throw new TypeError('fetch failed')
     return response
@@ -123,9 +127,15 @@ class StandIn {
     const members = [...this.#items].filter(
       ([each, { value }]) =>
         each.startsWith(`${path}/`) &&
-        [...query].every(([name, wanted]) => !isObject(value) || String((value as JsonObject)[name]) === wanted),
+        [...query].every(
+          ([name, wanted]) => !isObject(value) || String((value as JsonObject)[name]) === wanted,
+        ),
     )
-    if (members.length === 0 && query.size === 0 && ![...this.#items.keys()].some(each => each.startsWith(`${path}/`)))
+    if (
+      members.length === 0 &&
+      query.size === 0 &&
+      ![...this.#items.keys()].some(each => each.startsWith(`${path}/`))
+    )
       return missing
     const items = members.map(([, { value }]) => value)
     return { status: 200, body: { items, [path.split('/').at(-1) ?? 'items']: items } }

@@ -1,10 +1,16 @@
 import { Namespace } from '@coxswain/api/core/v1'
 import type { Kind } from '@coxswain/apimachinery/kinds'
-import type { Client } from '@coxswain/client'
+import { type Client, kindFor } from '@coxswain/client'
 import { type Clock, VirtualWorld } from '@coxswain/kit'
 import { describeOperator, type Operator } from '@coxswain/runtime'
 import { type ClusterOptions, type ClusterSnapshot, startCluster } from '@coxswain/testing'
-import { otherNamespace } from '../scenario/generate.ts'
+import {
+  type GeneratedScenario,
+  generateScenarios,
+  otherNamespace,
+  type Sample,
+  type Validator,
+} from '../scenario/generate.ts'
 import type { ServiceHandler } from './services.ts'
 
 /** What a scenario works with. */
@@ -27,8 +33,10 @@ export type Invariant = (context: Pick<ScenarioContext, 'client' | 'clock'>) => 
 /** How the author sets a simulation up, as far as single runs are concerned. */
 export interface StageOptions {
   readonly operator: Operator
-  /** What users do, where a plan has no actions. */
+  /** What users do. @default the simulator makes scenarios from the kinds of the operator */
   readonly scenario?: Scenario
+  /** Objects to begin with where there is no scenario; other values come from the schemas of the kinds. */
+  readonly samples: readonly Sample[]
   readonly always: readonly Invariant[]
   readonly replicas: number
   readonly cluster: Omit<ClusterOptions, 'env' | 'log' | 'from'>
@@ -44,6 +52,8 @@ export interface Stage extends StageOptions {
   readonly snapshot: ClusterSnapshot
   /** The kinds that the operator reconciles. */
   readonly kinds: readonly Kind[]
+  /** What users may do, where the author has no scenario. */
+  readonly scenarios: readonly GeneratedScenario[]
 }
 
 /** Boots a cluster with the definitions of the operator's kinds, once for all runs. */
@@ -54,5 +64,17 @@ export async function prepareStage(options: StageOptions): Promise<Stage> {
   await cluster.advance(1_000)
   const { controllers } = describeOperator(options.operator)
   const kinds = [...new Set(controllers.flatMap(({ for: kind }) => kind ?? []))]
-  return { ...options, kinds, snapshot: await cluster.snapshot() }
+  const isValid: Validator = async (kind, object) => {
+    const metadata = {
+      ...(object.metadata as { name: string }),
+      ...(kind.namespaced && { namespace: 'default' }),
+    }
+    const creation = cluster.client.create(kindFor(kind), { ...object, metadata }, { dryRun: true })
+    return await cluster.run(creation).then(
+      () => true,
+      () => false,
+    )
+  }
+  const scenarios = options.scenario ? [] : await generateScenarios(kinds, options.samples, isValid)
+  return { ...options, kinds, scenarios, snapshot: await cluster.snapshot() }
 }
