@@ -23,6 +23,7 @@ import { addPlan } from './plan/command.ts'
 import { addRights } from './rights/command.ts'
 import { addScaffold } from './scaffold/command.ts'
 import { addSubcommand } from './subcommand.ts'
+import { addTorture } from './torture/command.ts'
 import { addTypes } from './types/command.ts'
 import { addAdmissionOptions } from './up/options/admission-options.ts'
 import { addAuditOptions } from './up/options/audit-options.ts'
@@ -86,6 +87,7 @@ export function createProgram(): Command {
   addManifests(program)
   addRights(program)
   addPlan(program)
+  addTorture(program)
   addConvert(program)
   addKustomize(program)
   addTypes(program)

@@ -10,9 +10,9 @@
 export { describeFault, type Fault, type FaultName, faultNames } from './fault.ts'
 export { type Finding, type OracleName, oracleNames, oracleTexts } from './oracles.ts'
 export type { Plan } from './plan.ts'
+export type { ManifestObject } from './preview/manifest-object.ts'
 export {
   type KnownObject,
-  type ManifestObject,
   type Preview,
   type PreviewOptions,
   previewChange,
@@ -20,4 +20,13 @@ export {
 } from './preview/preview.ts'
 export { comparable, type PlannedWrite } from './preview/write-recorder.ts'
 export { type Failure, type Progress, type Report, type SimulateOptions, simulate } from './simulate.ts'
+export { type TortureFault, type TortureFaultName, tortureFaultNames } from './torture/faults.ts'
+export {
+  type PerformTorture,
+  type TortureFailure,
+  type TortureOptions,
+  type TortureReport,
+  type TortureRun,
+  torture,
+} from './torture/torture.ts'
 export type { Invariant, Scenario, ScenarioContext } from './world/run.ts'
