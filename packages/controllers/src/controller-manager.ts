@@ -26,7 +26,10 @@ import { createDisruptionController } from './disruption/disruption-controller.t
 import { createEndpointSliceController } from './endpoint-slice/endpoint-slice-controller.ts'
 import { createEndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
-import { createGarbageCollector } from './garbage-collector/garbage-collector.ts'
+import {
+  createGarbageCollector,
+  type GarbageCollectorOptions,
+} from './garbage-collector/garbage-collector.ts'
 import { createHorizontalPodAutoscalerController } from './horizontal-pod-autoscaling/horizontal-pod-autoscaler-controller.ts'
 import { createJobController } from './job/job-controller.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
@@ -78,6 +81,7 @@ export interface ControllerManagerOptions {
   readonly certificates?: CertificateIssuer
   readonly certificateCleaner?: CertificateCleanerOptions
   readonly localPath?: LocalPathOptions
+  readonly garbageCollector?: GarbageCollectorOptions
 }
 
 const withCloud =
@@ -108,7 +112,7 @@ const controllers: Readonly<
   'endpointslice-controller': () => createEndpointSliceController(),
   'endpointslice-mirroring-controller': createEndpointSliceMirroringController,
   'ephemeral-volume-controller': createEphemeralVolumeController,
-  'garbage-collector-controller': createGarbageCollector,
+  'garbage-collector-controller': ({ garbageCollector }) => createGarbageCollector(garbageCollector),
   'horizontal-pod-autoscaler-controller': () => createHorizontalPodAutoscalerController(),
   'job-controller': createJobController,
   'legacy-serviceaccount-token-cleaner-controller': () => createLegacyTokenCleaner(),

@@ -1,6 +1,6 @@
 import { createApiServer, defaultAuthorizer, unionAuthorizer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
-import type { ControllerSelector } from '@coxswain/controllers'
+import { type ControllerSelector, ResourceKinds } from '@coxswain/controllers'
 import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import type { ImageFunction } from '@coxswain/kubelet'
 import {
@@ -14,7 +14,7 @@ import {
   runOperator,
 } from '@coxswain/runtime'
 import { createScheduler, type SchedulerOptions } from '@coxswain/scheduler'
-import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
+import { createMemoryStore, type MemoryDisk, type MemoryStore } from '@coxswain/storage'
 import {
   createInProcessTransport,
   type Handler,
@@ -32,10 +32,12 @@ import {
   createNodes,
   waitUntilReady,
 } from './internal/control-plane.ts'
+import { ControllersAsNeeded } from './internal/controllers-as-needed.ts'
 import { RestartableServer } from './internal/restartable-server.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
 import { administrator, type ClusterUser, operatorUser, peerOf } from './internal/users.ts'
+import { type ServedSnapshot, WrittenResources } from './internal/written-resources.ts'
 import { type Applied, type ApplyManifestsOptions, applyManifests } from './manifests/apply-manifests.ts'
 import type { Manifests } from './manifests/manifest.ts'
 import { loadPlatform } from './node/load-platform.ts'
@@ -49,10 +51,10 @@ export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
   /**
-   * Which controllers run: `'*'` for all, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
+   * Which controllers run: `'*'` for all, `'as-needed'` for all but each from the first write on to what it works on, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
    * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
    */
-  readonly controllers?: boolean | '*' | readonly ControllerSelector[]
+  readonly controllers?: boolean | '*' | 'as-needed' | readonly ControllerSelector[]
   /** Whether Pods are scheduled, or how. @default where there are nodes */
   readonly scheduler?: boolean | SchedulerOptions
   /** Nodes that run Pods: `node-1`, `node-2`, ... Containers are simulated unless `images` has their image. @default 0 */
@@ -66,6 +68,20 @@ export interface ClusterOptions {
    * errors are printed on standard error
    */
   readonly log?: Logger
+  /**
+   * Starts with the objects of another cluster instead of those of a new one; the clock has to show its time, or a later one. To
+   * be fast, the server has no priority and fairness, and garbage collection watches a resource from the first write to it on.
+   */
+  readonly from?: ClusterSnapshot
+}
+
+/** The objects of a cluster at one time: any number of clusters can start from it, and none changes it. */
+export interface ClusterSnapshot {
+  /** What the clock showed, for the `start` of a `VirtualWorld`. */
+  readonly time: number
+  readonly disk: MemoryDisk
+  /** What was served, and the resources that had been written. */
+  readonly resources: ServedSnapshot
 }
 
 /** Options of a cluster's `start`. */
@@ -123,6 +139,8 @@ export interface Cluster extends ClusterExpectations, AsyncDisposable {
   advance(ms: number): Promise<void>
   /** Intercepts every request to the server until it is disposed of; the latest runs first. */
   intercept(interceptor: Interceptor): Disposable
+  /** The present objects, for `from` of other clusters: much faster than to install and create the same again. */
+  snapshot(): Promise<ClusterSnapshot>
   /** Stops the API server, keeps it away for `downtime` milliseconds, and starts it anew on the same store. */
   restart(downtime?: number): Promise<void>
   /**
@@ -151,7 +169,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const run = async <T>(promise: Promise<T>): Promise<T> =>
     world ? await runWithin(world, promise, () => served?.idle()) : await promise
-  const store = createMemoryStore({ env })
+  const { from } = options
+  const store = createMemoryStore({ env, ...(from && { disk: from.disk.copy() }) })
   const group = new TaskGroup()
   const authentication = { serviceAccounts: testServiceAccounts }
   const outbound = new Switchboard(env)
@@ -167,6 +186,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
         authorizer,
         outbound,
         platform: platform.server,
+        ...(from && { isBootstrapped: true, limits: { priorityAndFairness: false } }),
         ...(kubelet && { nodes: { connection: kubelet.connection } }),
       }),
     group,
@@ -179,7 +199,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const interceptor = interceptors[index]
     return interceptor
       ? interceptor(request, inner => passOn(index - 1, inner))
-      : activity.during(() => server.handler(request))
+      : activity.during(() => {
+          written.note(request)
+          return server.handler(request)
+        })
   }
   const handler: Handler = request => passOn(interceptors.length - 1, request)
   const connect = (user?: ClusterUser) =>
@@ -187,6 +210,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clientOf = (userAgent: string, transport: Transport = connect()) =>
     createClient({ env, userAgent, transport })
   const client = clientOf('test/0.1')
+  const written = new WrittenResources(from?.resources ?? { served: [], written: [] }, {
+    kinds: new ResourceKinds(clientOf('kube-controller-manager/0.1')),
+    clock: env.clock,
+    onFirst: resource => asNeeded?.need(resource),
+  })
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
   const reconciles = new ReconcileLog()
   const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
@@ -244,9 +272,13 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       env: options.log ? { ...env, log } : env,
       errorEvents: false,
     })
-  if (controllers.includes('serviceaccount-controller'))
+  const asNeeded =
+    options.controllers === 'as-needed'
+      ? new ControllersAsNeeded(names => startBuiltIn(createControllers(names, from && written)))
+      : undefined
+  if (!from && (asNeeded || controllers.includes('serviceaccount-controller')))
     await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
-  if (controllers.length > 0) startBuiltIn(createControllers(controllers))
+  if (controllers.length > 0) startBuiltIn(createControllers(controllers, from && written))
   if (kubelet) startBuiltIn(kubelet.operator)
   if (scheduler) startBuiltIn(createScheduler(scheduler === true ? {} : scheduler))
   await run(waitUntilReady(client, env, { controllers, nodes }))
@@ -274,6 +306,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     intercept: interceptor => {
       interceptors.push(interceptor)
       return { [Symbol.dispose]: () => void interceptors.splice(interceptors.indexOf(interceptor), 1) }
+    },
+    snapshot: async () => {
+      const { resources: served } = await run(new ResourceKinds(client).refresh())
+      const resources = { served, written: [...written.names] }
+      return { time: env.clock.now(), disk: store.disk.copy(), resources }
     },
     restart: (downtime = 0) => run(server.restart(downtime, env)),
     kubeconfig: async () => {

@@ -9,6 +9,7 @@ import {
   createControllerManager,
   createLocalCloud,
   ensureDefaultStorageClass,
+  type GarbageCollectorOptions,
   selectControllers,
 } from '@coxswain/controllers'
 import { concatBytes, type Env, encodeText, sha256 } from '@coxswain/kit'
@@ -35,9 +36,10 @@ const startLimit = 30_000
 
 /** Which controllers run: `true` means few of them; nodes need those that make their Pods. */
 export function chooseControllers(
-  wanted: boolean | '*' | readonly ControllerSelector[] | undefined,
+  wanted: boolean | '*' | 'as-needed' | readonly ControllerSelector[] | undefined,
   nodes: number,
 ): readonly ControllerName[] {
+  if (wanted === 'as-needed') return nodes > 0 ? ['node-lifecycle-controller'] : []
   if (wanted === undefined && nodes > 0) return selectControllers(['*'])
   if (wanted === undefined || wanted === true) return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few
   if (wanted === false) return nodes > 0 ? ['node-lifecycle-controller'] : []
@@ -45,7 +47,10 @@ export function chooseControllers(
 }
 
 /** The controllers as one operator. Without a CA, the controllers that sign certificates do not run. */
-export function createControllers(controllers: readonly ControllerName[]): Operator {
+export function createControllers(
+  controllers: readonly ControllerName[],
+  collected: GarbageCollectorOptions['resources'],
+): Operator {
   const { signingKey } = testServiceAccounts
   return createControllerManager({
     controllers,
@@ -53,6 +58,7 @@ export function createControllers(controllers: readonly ControllerName[]): Opera
     signToken: claims => signJwt(claims, signingKey!),
     cloud: createLocalCloud,
     hmac,
+    ...(collected && { garbageCollector: { resources: collected } }),
   })
 }
 
