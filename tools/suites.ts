@@ -183,6 +183,13 @@ export const suites: readonly Suite[] = [
     byHand: true,
   },
   {
+    name: 'clients',
+    title: 'the helpers for tests in Go, Python, Java and Rust, with their own test runners',
+    components: [],
+    timeout: 600,
+    byHand: true,
+  },
+  {
     name: 'binary',
     title: 'the one-file executable on a machine with nothing but libc and kubectl',
     components: ['kubectl-1.36'],
