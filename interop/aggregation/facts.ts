@@ -1,11 +1,14 @@
 /** What a server does with extension API servers, in a form that two servers can be compared in. */
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { request as sendRequest } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseKubeconfig } from '@coxswain/client/node'
 import { eventually } from '../support/eventually.ts'
+import { createKubectl } from '../support/kubectl.ts'
 import { behaviours, type FakeExtension, groupOf, startFakeExtension } from './fake-extension.ts'
 
 /** By behaviour or case. */
@@ -156,7 +159,8 @@ export function mask(text: string): string {
     .replaceAll(/read tcp HOST->HOST/g, 'read tcp HOST')
 }
 
-export async function collectFacts(caller: Caller): Promise<Facts> {
+export async function collectFacts(kubeconfig: string): Promise<Facts> {
+  const caller = createCaller(kubeconfig)
   await create(caller, '/api/v1/namespaces', { metadata: { name: namespace } })
   await using stack = new AsyncDisposableStack()
   const servers = new Map<string, FakeExtension>()
@@ -167,9 +171,10 @@ export async function collectFacts(caller: Caller): Promise<Facts> {
     const facts: Facts = {}
     for (const name of [...behaviours, ...serviceCases]) facts[name] = await factsOf(caller, name)
     facts.order = await orderOf(caller)
+    facts.kubectl = await kubectlFacts(kubeconfig)
     facts.requests = await requestFacts(caller)
     facts.gone = await removalFacts(caller)
-    return facts
+    return JSON.parse(JSON.stringify(facts))
   } finally {
     await cleanUp(caller)
   }
@@ -325,6 +330,29 @@ async function echoFact(caller: Caller, protocol: string): Promise<unknown> {
   const [chunk] = await socket.take(1).toArray()
   socket.destroy()
   return [answer.status, answer.headers.upgrade, String(chunk)]
+}
+
+/** What kubectl makes of it all, without a cache of its own. */
+async function kubectlFacts(kubeconfig: string): Promise<Facts> {
+  const home = mkdtempSync(join(tmpdir(), 'coxswain-kubectl-'))
+  const kubectl = createKubectl('1.36', kubeconfig, { HOME: home })
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await kubectl(...args)
+    const isOurs = (line: string) => line.includes('agg.example')
+    const lines = (text: string) => mask(text).split('\n').filter(isOurs)
+    return { code, stdout: lines(stdout), stderr: lines(stderr) }
+  }
+  try {
+    return {
+      'api-resources': await run('api-resources', '-o', 'name'),
+      'api-versions': await run('api-versions'),
+      'get widgets': await run('get', `widgets.v1.${groupOf('ok')}`, '-o', 'name'),
+      'get down': await run('get', `widgets.v1.${groupOf('down')}`),
+      'get --raw': await run('get', '--raw', `/apis/${groupOf('down')}/v1`),
+    }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
 }
 
 /** What is left of a group when its APIService is deleted. */

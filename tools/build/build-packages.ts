@@ -3,6 +3,7 @@ import { copyFile, glob, mkdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path'
 import { readPackages, type WorkspacePackage } from '../checks/workspace.ts'
 import { runOrFail } from '../components/process.ts'
+import { bundleCommand } from './bundle.ts'
 import { bundlePackage } from './bundle-package.ts'
 import { publishedManifest, rewriteExtensions } from './published.ts'
 
@@ -27,6 +28,7 @@ export async function buildPackages(root: string): Promise<WorkspacePackage[]> {
     if (existsSync(join(source, 'README.md')))
       await copyFile(join(source, 'README.md'), join(target, 'README.md'))
   }
+  await bundleCommand({ root, folder: join(dist, 'coxswain/bundle'), kind: 'package' })
   return packages
 }
 

@@ -12,7 +12,7 @@ export interface PublishedManifest extends Readonly<Record<string, unknown>> {
 
 /** The manifest that is published: entry points are the compiled files, with their declarations. */
 export function publishedManifest(manifest: Manifest): PublishedManifest {
-  const { devDependencies: _, bin, exports = {}, ...rest } = manifest
+  const { devDependencies: _, bin, exports = {}, files = [], ...rest } = manifest
   const published = Object.entries(exports).filter(([entry]) => isPublished(entry))
   const targets = [
     ...published.map(([, target]) => target),
@@ -22,7 +22,7 @@ export function publishedManifest(manifest: Manifest): PublishedManifest {
     ...rest,
     exports: Object.fromEntries(published.map(([entry, target]) => [entry, publishedEntry(entry, target)])),
     ...(bin === undefined ? {} : { bin: publishedBin(bin) }),
-    files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!)])],
+    files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!), ...files])],
   }
 }
 

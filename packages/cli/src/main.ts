@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { CommandError, failureCode, unwrapSuppressed } from './exit.ts'
+import { versionLine } from './version.ts'
 
 /** Runs the command line and sets the exit code: 0 clean, 1 runtime failure, 2 bad usage. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -44,11 +45,13 @@ const commands: readonly (readonly [
   [['run'], async () => (await import('./run/command.ts')).addRun],
   [['dev'], async () => (await import('./dev/command.ts')).addDev],
   [['kubeconfig'], async () => (await import('./kubeconfig/command.ts')).addKubeconfig],
+  [['cluster'], async () => (await import('./cluster/command.ts')).addCluster],
   [['store'], async () => (await import('./store/command.ts')).addStore],
   [['assets', 'envtest'], async () => (await import('./envtest/command.ts')).addEnvtest],
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
   [['plan'], async () => (await import('./plan/command.ts')).addPlan],
+  [['simulate'], async () => (await import('./simulate/command.ts')).addSimulate],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],
@@ -69,7 +72,7 @@ export async function createProgram(name?: string): Promise<Command> {
     .description(
       'Kubernetes-native programming in TypeScript: an API server, operators, and the tools around them.',
     )
-    .version('0.1.0', '-V, --version', 'print the version')
+    .version(versionLine, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .enablePositionalOptions() // --version after a command is an option of the command

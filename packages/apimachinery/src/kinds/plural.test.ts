@@ -11,7 +11,7 @@ matrix:matrices index:indices virus:viruses campus:campuses nexus:nexuses hero:h
 leaf:leaves wife:wives life:lives knife:knives shelf:shelves person:people child:children foot:feet
 goose:geese mouse:mice datum:data criterion:criteria analysis:analyses basis:bases crisis:crises
 axis:axes test query:queries gateway day toy prometheus:prometheuses canvas:canvas process:processes
-access:accesses business:businesses tls:tls nats:nats keys:keys pods:pods news:news data:data
+access:accesses business:businesses tls:tls nats:nats keys:keys pods:pods data:data
 media:media schema sheep:sheep fish:fish deer:deer equipment:equipment information:information
 money:money species:species staff police:police roof chief belief potato:potatoes tomato:tomatoes
 echo:echoes video:videoes radio piano alumnus:alumni cactus:cacti focus:foci nucleus:nuclei

@@ -1,3 +1,5 @@
+import { maxOf } from '@coxswain/kit'
+
 /**
  * The plural of a kind as controller-gen and kubebuilder have it, so that a CRD keeps its name when an operator moves here. Endings are
  * compared from the longest to the shortest. What ends in `s` otherwise is taken for a plural already: `redis`, `kubernetes`.
@@ -12,7 +14,7 @@ export function pluralOf(singular: string): string {
   return singular.endsWith('s') ? singular : `${singular}s`
 }
 
-const wholeWords = 'data media news equipment information money species series sheep fish deer police bison'
+const wholeWords = 'data media equipment information money sheep fish deer police bison'
 
 const changed: Readonly<Record<string, string>> = {
   ss: 'sses',
@@ -72,4 +74,4 @@ const endings: ReadonlyMap<string, string> = new Map([
   ...wholeWords.split(' ').map(word => [word, word] as const),
   ...Object.entries(changed),
 ])
-const longest = Math.max(...[...endings.keys()].map(ending => ending.length))
+const longest = maxOf([...endings.keys()].map(ending => ending.length))

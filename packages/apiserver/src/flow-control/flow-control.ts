@@ -78,7 +78,8 @@ export class FlowControl {
     if (this.#known !== configs) {
       this.#known = configs
       const read = this.#stored('prioritylevelconfigurations').map(readLevel)
-      this.#levels = updateLevels(this.#levels, read, this.#seats, this.#ports.env.clock)
+      const { clock } = this.#ports.env
+      this.#levels = updateLevels(this.#levels, read, { seats: this.#seats, clock })
     }
     return this.#levels
   }

@@ -57,8 +57,7 @@ export interface Level {
 export function updateLevels(
   present: ReadonlyMap<string, Level>,
   configs: readonly LevelConfig[],
-  seats: number,
-  clock: Clock,
+  { seats, clock }: { readonly seats: number; readonly clock: Clock },
 ): Map<string, Level> {
   const shares = configs.reduce((sum, config) => sum + config.shares, 0) || 1
   const levels = new Map<string, Level>()

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { CommandError, explainSystemError } from '../exit.ts'
-import { foreignFlags } from './kube-apiserver-flags.ts'
-import { oursAlone } from './translate.ts'
+import { ownCommand } from '../parent.ts'
+import { fixedFlags, kubeApiserverFlags } from './kube-apiserver-flags.ts'
 
 /** The second line of every script: a file without it is not replaced. */
 const mark = '# Written by coxswain: stands in for the program of this name in tests.'
@@ -15,7 +15,7 @@ export function writeAssets(folder: string, program: Command): string {
     'kube-apiserver': standIn('kube-apiserver', apiserverHelp(program)),
     etcd: standIn('etcd', etcdHelp),
     kubectl: kubectl(directory),
-    'setup-envtest': `exec ${ownCommand()} envtest "$@"\n`,
+    'setup-envtest': `exec ${quotedCommand()} envtest "$@"\n`,
   }
   try {
     mkdirSync(directory, { recursive: true })
@@ -38,16 +38,7 @@ function refuseForeign(file: string): void {
 }
 
 /** This program, as a shell runs it. */
-function ownCommand(): string {
-  return [process.execPath, ...ownArguments()].map(quote).join(' ')
-}
-
-/** The script that Node runs; none where the program is one file. */
-function ownArguments(): string[] {
-  return process.argv[1] === process.execPath || process.argv[1] === undefined
-    ? []
-    : [resolve(process.argv[1])]
-}
+const quotedCommand = () => ownCommand().map(quote).join(' ')
 
 const quote = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
@@ -60,7 +51,7 @@ function standIn(name: string, help: string): string {
     'END',
     'exit 0',
     'fi',
-    `exec ${ownCommand()} envtest ${name} "$@"`,
+    `exec ${quotedCommand()} envtest ${name} "$@"`,
     '',
   ].join('\n')
 }
@@ -80,17 +71,15 @@ function kubectl(directory: string): string {
 
 function apiserverHelp(program: Command): string {
   const up = program.commands.find(command => command.name() === 'up')!
-  const shared = up.options
-    .map(({ long, description }) => [long!.slice(2), description] as const)
-    .filter(([name]) => !oursAlone.has(name))
-  const foreign = Object.entries(foreignFlags).map(
-    ([name, { values }]) =>
-      [
-        name,
-        values ? `must be ${values.filter(Boolean).join(' or ') || 'left out'}` : 'accepted, without effect',
-      ] as const,
+  const described = new Map(up.options.map(({ long, description }) => [long!.slice(2), description]))
+  const explain = (name: string) => {
+    const values = fixedFlags[name]
+    if (!values) return 'accepted, without effect'
+    return `must be ${values.filter(Boolean).join(' or ') || 'left out'}`
+  }
+  const lines = [...kubeApiserverFlags].map(
+    name => `      --${name}   ${described.get(name) ?? explain(name)}`,
   )
-  const lines = [...shared, ...foreign].sort(([a], [b]) => (a < b ? -1 : 1))
   return [
     'coxswain in the place of kube-apiserver 1.36, on the store of its stand-in for etcd.',
     '',
@@ -98,7 +87,7 @@ function apiserverHelp(program: Command): string {
     '  kube-apiserver [flags]',
     '',
     'Flags:',
-    ...lines.map(([name, what]) => `      --${name}   ${what}`),
+    ...lines,
   ].join('\n')
 }
 

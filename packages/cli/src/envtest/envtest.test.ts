@@ -9,6 +9,7 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRealEnv } from '@coxswain/kit'
 import { createCertificate, type KeyPair } from '@coxswain/wire/node'
+import { kubernetesVersion } from '../version.ts'
 
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 const hour = 3_600_000
@@ -141,6 +142,7 @@ describe('the stand-ins that coxswain assets writes', () => {
       await first.prints(/these flags have no effect on this server: --v\n/)
       await first.prints(/ready at/)
       assert.deepEqual(await ask('/healthz'), { status: 200, body: 'ok' })
+      assert.equal(JSON.parse((await ask('/version')).body).gitVersion, `v${kubernetesVersion}`)
       const uid = async () => JSON.parse((await ask('/api/v1/namespaces/default')).body).metadata.uid
       const known = await uid()
       assert.equal(await first.stop(), 0)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createProgram } from '../main.ts'
-import { foreignFlags } from './kube-apiserver-flags.ts'
-import { oursAlone, translate } from './translate.ts'
+import { fixedFlags, kubeApiserverFlags } from './kube-apiserver-flags.ts'
+import { translate } from './translate.ts'
 
 const up = (await createProgram('up')).commands.find(command => command.name() === 'up')!
 const read = (...args: string[]) => translate(args, up)
@@ -60,21 +60,21 @@ describe('flags of kube-apiserver', () => {
   })
 
   it('that it does not have, and flags of coxswain up alone, are unknown', () => {
-    for (const flag of ['--insecure-port=0', '--storage=memory', '--controllers=none', '--unsafe-no-fsync'])
+    for (const flag of [
+      '--insecure-port=0',
+      '--storage=memory',
+      '--controllers=none',
+      '--unsafe-no-fsync',
+      '--nodes=1',
+    ])
       assert.throws(() => read(flag), { message: `unknown flag: ${flag.replace(/=.*/, '')}`, exitCode: 1 })
     assert.throws(() => read('serve'), /unknown command or argument "serve"/)
     assert.throws(() => read('--secure-port'), /flag needs an argument: --secure-port/)
   })
 
-  it('are listed here only where coxswain up does not have them', () => {
+  it('that are restricted here are flags of kube-apiserver which coxswain up does not have', () => {
     const names = new Set(up.options.map(({ long }) => long!.slice(2)))
-    assert.deepEqual(
-      Object.keys(foreignFlags).filter(name => names.has(name) && !isReplaced(name)),
-      [],
-    )
-    for (const name of oursAlone) assert.ok(names.has(name), name)
+    for (const name of Object.keys(fixedFlags))
+      assert.ok(kubeApiserverFlags.has(name) && !names.has(name), name)
   })
 })
-
-/** Flags of the audit log and its webhook that `coxswain up` has some of. */
-const isReplaced = (name: string) => name.startsWith('audit-')

@@ -1,7 +1,7 @@
-import type { Command } from 'commander'
+import type { Command, Option } from 'commander'
 import { CommandError } from '../exit.ts'
 import { isLoopback, isUnspecified } from '../up/options/serving-options.ts'
-import { foreignFlags } from './kube-apiserver-flags.ts'
+import { fixedFlags, isBooleanFlag, kubeApiserverFlags } from './kube-apiserver-flags.ts'
 
 /** The command line of kube-apiserver, in terms of `coxswain up`. */
 export interface Translation {
@@ -16,22 +16,6 @@ export interface Translation {
 /** Flags whose values `runApiserver` turns into others. */
 const decidedElsewhere = new Set(['cert-dir', 'etcd-servers', 'tls-cert-file', 'tls-private-key-file'])
 
-/** Flags that only `coxswain up` has: kube-apiserver would refuse them. */
-export const oursAlone: ReadonlySet<string> = new Set([
-  'port',
-  'data-dir',
-  'storage',
-  'unsafe-no-fsync',
-  'kubeconfig',
-  'controllers',
-  'nodes',
-  'runtime',
-  'operator',
-  'missing-images',
-  'log-level',
-  'log-format',
-])
-
 /**
  * Reads flags as kube-apiserver does: `--name=value`, `--name value`, `--boolean`, underscores for dashes. Throws for flags that it does
  * not have, and for values that would change the answers of this server and cannot.
@@ -43,23 +27,27 @@ export function translate(args: readonly string[], up: Command): Translation {
   const given = new Map<string, string>()
   for (let at = 0; at < args.length; at++) {
     const [name, attached] = split(args[at]!)
-    const option = oursAlone.has(name) ? undefined : options.get(name)
-    const foreign = option ? undefined : foreignFlags[name]
-    if (!option && !foreign) throw new CommandError(`unknown flag: --${name}`)
-    const isBoolean = option ? option.isBoolean() || /[[<]bool[\]>]/.test(option.flags) : foreign?.isBoolean
+    if (!kubeApiserverFlags.has(name)) throw new CommandError(`unknown flag: --${name}`)
+    const option = options.get(name)
+    const isBoolean = option ? takesNoArgument(option) : isBooleanFlag(name)
     const value = attached ?? (isBoolean ? 'true' : args[++at])
     if (value === undefined) throw new CommandError(`flag needs an argument: --${name}`)
     given.set(name, value)
-    if (foreign) {
-      if (foreign.values) checkValue(name, value, foreign.values)
+    if (!option) {
+      if (fixedFlags[name]) checkValue(name, value, fixedFlags[name])
       else ignored.add(name)
     } else if (name === 'advertise-address' && (isLoopback(value) || isUnspecified(value))) ignored.add(name)
     else if (!decidedElsewhere.has(name)) {
-      if (!option!.isBoolean()) shared.push(`--${name}=${value}`)
+      if (!option.isBoolean()) shared.push(`--${name}=${value}`)
       else if (value === 'true') shared.push(`--${name}`)
     }
   }
   return { shared, ignored: [...ignored], given }
+}
+
+/** To kube-apiserver, booleans never take the next argument. */
+function takesNoArgument(option: Option): boolean {
+  return option.isBoolean() || /[[<]bool[\]>]/.test(option.flags)
 }
 
 function split(arg: string): readonly [name: string, value: string | undefined] {

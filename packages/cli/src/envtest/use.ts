@@ -1,15 +1,13 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { CommandError } from '../exit.ts'
+import { kubernetesVersion as served } from '../version.ts'
 import { writeAssets } from './assets.ts'
 
 export interface UseOptions {
   readonly binDir: string
   readonly print: 'overview' | 'path' | 'env'
 }
-
-/** The version that the server behaves as. */
-const served = '1.36.4'
 
 /** Writes the stand-ins where setup-envtest would put the real programs, and prints where, as it does. */
 export function runUse(version: string | undefined, { binDir, print }: UseOptions, program: Command): void {

@@ -127,7 +127,16 @@ function findObsolete(root: string, generated: readonly string[]): string[] {
   const folder = first.slice(0, first.indexOf('/'))
   const current = new Set(generated)
   const found: string[] = []
-  for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'namespaces', 'webhook', 'manager']) {
+  for (const part of [
+    'crd',
+    'crd/bases',
+    'crd/patches',
+    'rbac',
+    'namespaces',
+    'webhook',
+    'certmanager',
+    'manager',
+  ]) {
     const path = join(root, folder, part)
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) continue
     for (const entry of readdirSync(path, { withFileTypes: true })) {

@@ -240,6 +240,7 @@ describe('merging a later scaffold', () => {
       '.dockerignore': 'created',
       '.github/workflows/test.yml': 'updated',
       'README.md': 'conflict',
+      'api/captain.ts': 'merged',
       Makefile: 'obsolete',
     })
     const after = (path: string) => plan.find(each => each.path === path)?.after ?? ''

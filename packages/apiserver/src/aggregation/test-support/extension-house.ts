@@ -34,6 +34,8 @@ export interface ExtensionHouse extends AsyncDisposable {
   send(method: string, url: string, more?: Partial<WireRequest>): Promise<Reply>
   /** As `send`, without reading the body. */
   raw(method: string, url: string, more?: Partial<WireRequest>): Promise<WireResponse>
+  /** As `raw`, without running the world: for requests that wait. */
+  start(method: string, url: string, more?: Partial<WireRequest>): Promise<WireResponse>
   write(method: string, url: string, object: object): Promise<Reply>
   /** A Service with an EndpointSlice that leads to `address`, and an APIService that leads to it. */
   register(service: Registered): Promise<void>
@@ -54,6 +56,8 @@ export interface ExtensionHouseOptions {
   readonly servers?: Readonly<Record<string, Handler>>
   /** What is dialled for upgrades, by `host:port`. */
   readonly dials?: Readonly<Record<string, () => Promise<ByteStream>>>
+  /** Whether `metrics.k8s.io` is built in. @default false */
+  readonly resourceMetrics?: boolean
 }
 
 export const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -80,28 +84,19 @@ export async function openExtensionHouse(options: ExtensionHouseOptions = {}): P
     env: world,
     store,
     outbound,
-    nodes: { dialer },
+    nodes: { dialer, resourceMetrics: options.resourceMetrics === true },
     aggregation: { proxyClient },
   })
   const group = new TaskGroup()
   group.spawn(signal => server.run(signal))
   await world.run(server.ready)
-  const raw = (method: string, url: string, more: Partial<WireRequest> = {}) => {
+  const start = (method: string, url: string, more: Partial<WireRequest> = {}) => {
     const [path = '', query = ''] = url.split('?')
-    const headers = more.headers ?? {}
-    return world.run(
-      server.handler({
-        method,
-        path,
-        query,
-        peer: admin,
-        signal: group.signal,
-        remoteAddress: '192.0.2.9',
-        ...more,
-        headers,
-      }),
-    )
+    const { signal } = group
+    const message = { method, path, query, peer: admin, signal, remoteAddress: '192.0.2.9', ...more }
+    return server.handler({ ...message, headers: more.headers ?? {} })
   }
+  const raw = (...request: Parameters<typeof start>) => world.run(start(...request))
   const send = async (method: string, url: string, more?: Partial<WireRequest>): Promise<Reply> => {
     const { status, headers, body } = await raw(method, url, more)
     const text = new TextDecoder().decode(await world.run(readBody(body)))
@@ -119,6 +114,7 @@ export async function openExtensionHouse(options: ExtensionHouseOptions = {}): P
   return {
     world,
     targets,
+    start,
     raw,
     send,
     write,
