@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:https'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Access } from '../apiserver/access.ts'
@@ -25,13 +26,8 @@ function send(access: Access, path: string, value?: object): Promise<{ status: n
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
     const sent = request(
       { host, port, ca, cert, key, method: value ? 'POST' : 'GET', path, headers, agent: false },
-      response => {
-        let text = ''
-        response.on('data', chunk => {
-          text += String(chunk)
-        })
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-      },
+      response =>
+        readText(response).then(text => resolve({ status: response.statusCode ?? 0, text }), reject),
     )
     sent.on('error', reject)
     sent.end(value && JSON.stringify(value))
