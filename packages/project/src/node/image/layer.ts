@@ -38,17 +38,16 @@ const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
  * less than twice as long.
  */
 async function* deflate(raw: ByteStream): ByteStream {
-  let ready: Uint8Array[] = []
+  const ready: Uint8Array[] = []
   const deflater = new Deflate({ raw: true, level: 6, memLevel: 8 })
   deflater.onData = chunk => void ready.push(chunk)
-  const push = (chunk: Uint8Array, isLast: boolean) => {
-    if (!deflater.push(chunk, isLast)) throw new Error(`deflate fails with ${deflater.err}`)
-    const chunks = ready
-    ready = []
-    return chunks
+  for await (const chunk of raw) {
+    deflater.push(chunk)
+    yield* ready.splice(0)
   }
-  for await (const chunk of raw) yield* push(chunk, false)
-  yield* push(new Uint8Array(), true)
+  deflater.push(new Uint8Array(), true)
+  if (deflater.err) throw new Error(`deflate fails with ${deflater.err}`)
+  yield* ready
 }
 
 /** Writes a gzipped tar archive. Contents are streamed; memory does not grow with them. */
