@@ -18,6 +18,11 @@ export function createPrintingLogger(print: (text: string) => void = text => con
 function describe({ level, message, fields }: LogRecord): string {
   const { operator, controller, key, error, reason } = fields
   const who = [operator, controller, key].filter(part => typeof part === 'string').join(' ')
-  const why = error instanceof Error ? (error.stack ?? error.message) : (error ?? reason)
+  const why = error instanceof Error ? stackOf(error) : (error ?? reason)
   return `${level}: ${who}: ${message}${why === undefined ? '' : `: ${why}`}`
+}
+
+/** Without the frames of Node.js: which of them there are depends on how a step was reached, not on the error. */
+function stackOf({ stack, message }: Error): string {
+  return (stack ?? message).replaceAll(/\n +at [^\n]*node:internal[^\n]*/g, '')
 }
