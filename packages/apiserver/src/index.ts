@@ -52,7 +52,6 @@ export {
 } from './authorization/authorizer-factory.ts'
 export { authorizePrivileged } from './authorization/union.ts'
 export { type ComponentCheck, type ComponentHealth, isHealthPath } from './endpoints/health.ts'
-export { isProxyPath } from './endpoints/proxies.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
 export type { KubeletClient } from './nodes/kubelet.ts'
 export type {

@@ -11,6 +11,15 @@ export { describeFault, type Fault, type FaultName, faultNames, faultTexts } fro
 export { type OracleName, oracleNames, oracleTexts } from './oracle-names.ts'
 export type { Finding } from './oracles.ts'
 export type { Plan } from './plan.ts'
+export {
+  type KnownObject,
+  type ManifestObject,
+  type Preview,
+  type PreviewOptions,
+  previewChange,
+  type UserChange,
+} from './preview/preview.ts'
+export { comparable, type PlannedWrite } from './preview/write-recorder.ts'
 export { describeEntry } from './report/explain.ts'
 export { hashTrace } from './report/trace-hash.ts'
 export type { Action } from './scenario/action.ts'

@@ -1,4 +1,4 @@
-import { createApiServer } from '@coxswain/apiserver'
+import { createApiServer, defaultAuthorizer, unionAuthorizer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
 import { type ControllerSelector, ResourceKinds } from '@coxswain/controllers'
 import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
@@ -36,7 +36,7 @@ import { ControllersAsNeeded } from './internal/controllers-as-needed.ts'
 import { RestartableServer } from './internal/restartable-server.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
-import { administrator, type ClusterUser, peerOf } from './internal/users.ts'
+import { administrator, type ClusterUser, operatorUser, peerOf } from './internal/users.ts'
 import { type ServedSnapshot, WrittenResources } from './internal/written-resources.ts'
 import { type Applied, type ApplyManifestsOptions, applyManifests } from './manifests/apply-manifests.ts'
 import type { Manifests } from './manifests/manifest.ts'
@@ -44,6 +44,7 @@ import { loadPlatform } from './node/load-platform.ts'
 import { openPort } from './node/open-port.ts'
 import { createPrintingLogger } from './node/print-log.ts'
 import type { ServedCluster } from './node/serve-cluster.ts'
+import { ClusterRights } from './rights/cluster-rights.ts'
 
 /** Options of {@link startCluster}. */
 export interface ClusterOptions {
@@ -85,7 +86,10 @@ export interface ClusterSnapshot {
 
 /** Options of a cluster's `start`. */
 export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport' | 'env'> {
-  /** Who the operator is to the API server, so that its RBAC rules count. @default an administrator */
+  /**
+   * Who the operator is to the API server, so that its RBAC rules count. @default an administrator; where the project has an
+   * `rbac.lock.json`, a service account with these rights
+   */
   readonly as?: ClusterUser
   /** Wraps the connection of this operator, for example with `createFaultyTransport`. */
   readonly transport?: (connection: Transport) => Transport
@@ -175,14 +179,17 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const authentication = { serviceAccounts: testServiceAccounts }
   const outbound = new Switchboard(env)
   const platform = await loadPlatform()
+  const rights = new ClusterRights()
+  const authorizer = unionAuthorizer([rights.authorizer, defaultAuthorizer])
   const server = new RestartableServer(
     () =>
       createApiServer({
         env,
         store,
         authentication,
+        authorizer,
         outbound,
-        platform,
+        platform: platform.server,
         ...(from && { isBootstrapped: true, limits: { priorityAndFairness: false } }),
         ...(kubelet && { nodes: { connection: kubelet.connection } }),
       }),
@@ -243,10 +250,28 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     } = startOptions
     const listener = outbound.listenerFor(operator.name, webhookHandler)
     const userAgent = `${operator.name}/0.1`
+    const project = platform.findProjectRights()
+    const user = as ?? (project && operatorUser(operator))
+    let transport = wrap(connect(user))
+    if (project && user !== undefined) {
+      const name = peerOf(user).commonName
+      rights.add(name, {
+        project,
+        operator,
+        decides: as === undefined,
+        electionNamespace: rest.leaderElection?.namespace,
+      })
+      transport = rights.transport(transport, project)
+      const { onReconcile } = rest
+      rest.onReconcile = record => {
+        rights.noteReconcile(name, record.key)
+        onReconcile?.(record)
+      }
+    }
     return startWith(operator, {
       webhooks: { listener },
       ...rest,
-      client: createClient({ env: own, userAgent, transport: wrap(connect(as)) }),
+      client: createClient({ env: own, userAgent, transport }),
       env: { ...own, log: own === env ? log : own.log },
     })
   }
@@ -307,6 +332,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       group.abort()
       await run(group.join())
       await run(store.close())
+      for (const recording of rights.recordings) platform.saveRecording(recording)
+      rights.check()
     },
   }
 }

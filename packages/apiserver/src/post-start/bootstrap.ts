@@ -1,10 +1,9 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
-import { bootstrapApiServices, bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
-import { encodeStored } from '../cache/stored-object.ts'
+import { bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
 import { nameOf } from '../registry/convert.ts'
+import { createMissing } from '../write/create-missing.ts'
 import { createKubernetesService, type NetworkPorts } from './kubernetes-service.ts'
-import type { StartPorts } from './ports.ts'
 import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -67,33 +66,10 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
       metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
     })),
   )
-  const apiServices = bootstrapApiServices(ports.env.clock.now()).map(object =>
-    createMissing(ports, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
-      ...object,
-      metadata: { ...metadata, ...(object.metadata as JsonObject) },
-    })),
-  )
-  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(ports)])
+  await Promise.all([...flowControl, reconcileBootstrapPolicy(ports)])
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {
   FlowSchema: '/flowcontrol.apiserver.k8s.io/flowschemas/',
   PriorityLevelConfiguration: '/flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/',
-}
-
-async function createMissing(
-  ports: StartPorts,
-  prefix: string,
-  name: string,
-  make: (metadata: JsonObject) => JsonObject,
-): Promise<void> {
-  const { clock, random } = ports.env
-  const key = prefix + name
-  if (ports.cache.resource(prefix).get(key)) return
-  const object = make({ name, uid: random.uuid(), creationTimestamp: formatTime(clock.now()) })
-  const result = await ports.store.transact({
-    conditions: [{ key, modRevision: 0 }],
-    operations: [{ type: 'put', key, value: encodeStored(object) }],
-  })
-  await ports.cache.waitFor(result.revision)
 }

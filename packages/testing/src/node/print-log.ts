@@ -22,7 +22,8 @@ function describe({ level, message, fields }: LogRecord): string {
   return `${level}: ${who}: ${message}${why === undefined ? '' : `: ${why}`}`
 }
 
-/** Without the frames of Node.js: which of them there are depends on how a step was reached, not on the error. */
+/** Without the frames of Node itself, which depend on how the process came to the call. */
 function stackOf({ stack, message }: Error): string {
-  return (stack ?? message).replaceAll(/\n +at [^\n]*node:internal[^\n]*/g, '')
+  const lines = (stack ?? message).split('\n')
+  return lines.filter(line => !/^ +at .*\(?node:/.test(line)).join('\n')
 }

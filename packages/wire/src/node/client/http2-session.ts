@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import { sendStream } from './send-stream.ts'
 import { StreamBody } from './stream-body.ts'
 
 /** Ping settings, in milliseconds. */
@@ -115,10 +116,11 @@ export class Http2Connection {
 
   send(request: WireRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
-      const { signal, body } = request
+      const { signal, body, bodyStream } = request
       let stream: ClientHttp2Stream
       try {
-        stream = this.#session.request(this.#headersOf(request), { endStream: body === undefined })
+        const endStream = body === undefined && bodyStream === undefined
+        stream = this.#session.request(this.#headersOf(request), { endStream })
       } catch (cause) {
         const message = `the request cannot be sent: ${(cause as Error).message}`
         reject(new TransportError('ConnectionLost', message, { cause, sent: false }))
@@ -126,6 +128,7 @@ export class Http2Connection {
       }
       if (this.#open++ === 0) this.#session.ref()
       let failure: Error | undefined
+      let isAnswered = false
       const onAbort = () => stream.close(NGHTTP2_CANCEL)
       signal.addEventListener('abort', onAbort, { once: true })
       stream.on('response', headers => {
@@ -133,6 +136,7 @@ export class Http2Connection {
         // A stream that was reset, or lost its connection, ends like a complete one except for its code.
         const truncated = () => (stream.rstCode === NGHTTP2_NO_ERROR && !this.#failure ? undefined : reason())
         const source = { stream, cancel: onAbort, truncated, reason }
+        isAnswered = true
         resolve({
           status: headers[':status'] ?? 0,
           headers: headers as WireHeaders,
@@ -145,9 +149,10 @@ export class Http2Connection {
       stream.on('close', () => {
         signal.removeEventListener('abort', onAbort)
         if (--this.#open === 0) this.#session.unref()
-        reject(this.#reasonOf(stream, signal, failure)) // no effect once there was a response
+        if (!isAnswered) reject(this.#reasonOf(stream, signal, failure))
       })
       if (body !== undefined) stream.end(body)
+      else if (bodyStream) sendStream(bodyStream, stream)
     })
   }
 
