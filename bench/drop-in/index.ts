@@ -21,8 +21,8 @@ const idleTime = 2_000
 export const bench: BenchDefinition = {
   title: 'drop-in: the one-file executable, beside a bare `node -e 0` and beside etcd with kube-apiserver',
   async cases(stack) {
-    const folder = await mkdtemp(join(tmpdir(), 'cx-'))
-    stack.defer(() => rm(folder, { recursive: true, force: true }))
+    const made = await mkdtemp(join(tmpdir(), 'cx-'))
+    const folder = stack.adopt(made, path => rm(path, { recursive: true, force: true }))
     const executable = join(folder, 'coxswain')
     await runOrFail('npm', ['run', 'build:binary', '--', executable], { cwd: root })
     const programs = {
