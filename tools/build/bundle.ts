@@ -1,5 +1,5 @@
 /** The command as a few scripts in one folder: one for the main thread and one for each other thread. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { entryPoints, readPackages } from '../checks/workspace.ts'
@@ -53,7 +53,7 @@ export async function bundleCommand({ root, folder, kind }: BundleOptions): Prom
     logLevel: 'error',
     // Optional peers, installed by those who send traces.
     external: ['@opentelemetry/*'],
-    plugins: [provideEveryModule(root)],
+    plugins: [provideEveryModule(root), includeRequired],
     define: {
       'import.meta.url': 'bundleUrl',
       'import.meta.resolve': 'bundleResolve',
@@ -67,6 +67,19 @@ export async function bundleCommand({ root, folder, kind }: BundleOptions): Prom
   // The package around it is one of ES modules.
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
   return Object.keys(entries).map(name => `${name}.js`)
+}
+
+/** Modules that are loaded late, in one turn: the bundle has to contain them, too. */
+const includeRequired: Plugin = {
+  name: 'include required modules',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/packages\/kit\/src\/node\/pino-logger\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const contents = text.replace("createRequire(import.meta.url)('pino')", "require('pino')")
+      if (contents === text) throw new Error(`${path} does not load pino any more as the bundle expects`)
+      return { contents, loader: 'ts' }
+    })
+  },
 }
 
 /** Writes the table of modules that operators import from the executable. */
