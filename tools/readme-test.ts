@@ -29,6 +29,7 @@ const guides = only([
   'docs/deploy.md',
   'docs/shipping.md',
   'docs/project.md',
+  'docs/any-domain.md',
 ])
 const readyWithin = 60_000
 

@@ -1,3 +1,5 @@
+import { type KindSelector, selectResources } from '@coxswain/api'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import type { Env } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
@@ -25,6 +27,8 @@ export interface ApiServerOptions {
   readonly env: Env
   /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
   readonly store: Store
+  /** The built-in kinds that are served. Namespaces always are. @default all of Kubernetes 1.36 */
+  readonly kinds?: readonly KindSelector[]
   /** How requests are authenticated. @default by client certificate */
   readonly authentication?: AuthenticationOptions
   /** @default {@link defaultAuthorizer}: `system:masters` may do everything, other users what RBAC grants them */
@@ -117,6 +121,7 @@ export interface PlatformOptions {
 export interface ResolvedOptions {
   readonly env: Env
   readonly store: Store
+  readonly kinds: readonly ResourceInfo[]
   readonly authentication: AuthenticationOptions
   readonly authorizer: AuthorizerFactory
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
@@ -134,6 +139,7 @@ export interface ResolvedOptions {
 }
 
 const defaults = {
+  kinds: ['all'],
   plugins: defaultAdmissionPlugins,
   checkPolicyTypes: false,
   priorityAndFairness: true,
@@ -143,12 +149,13 @@ const defaults = {
   advertise: (): Advertised => ({ address: '192.0.2.1', port: 6443 }),
 }
 
-/** Throws an Error for a service range that cannot be parsed. */
+/** Throws an Error for an unknown kind, and for a service range that cannot be parsed. */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
   const { admission, limits, nodes, network } = options
   return {
     env: options.env,
     store: options.store,
+    kinds: selectResources(options.kinds ?? defaults.kinds),
     authentication: options.authentication ?? {},
     authorizer: options.authorizer ?? defaultAuthorizer,
     admission: {

@@ -1,4 +1,4 @@
-import { builtinResources } from '@coxswain/api'
+import { resourceName } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { type Strategy, strategyFor } from '@coxswain/strategies'
@@ -73,6 +73,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const resolved = resolveOptions(options)
   const { env, store, metrics, outbound, audit, nodes } = resolved
   const { tracer } = env
+  const served = new Set(resolved.kinds.map(resourceName))
+  const serves = (resource: string) => served.has(resource)
   const { compression, readLargeYaml, verifySignature } = resolved.platform
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
@@ -99,7 +101,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const readPolicy = createPolicyReader(cache)
   const authorizer = resolved.authorizer({ env, cache, outbound, readPolicy })
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
-  const plugins = openPlugins(resolved.admission.plugins, admissionPorts)
+  const plugins = openPlugins(
+    resolved.admission.plugins.filter(({ needs }) => needs === undefined || serves(needs)),
+    admissionPorts,
+  )
   const documents = new Documents(registry, turns, compression)
   const admission = createAdmission(plugins, admissionPorts, metrics)
   const authentication = resolveAuthentication(resolved.authentication, {
@@ -179,9 +184,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     kubelets,
     ...(connection && { nodes: connection }),
   }
-  const metricsResources = nodes.resourceMetrics
-    ? createMetricsResources(prefix => cache.resource(prefix))
-    : undefined
+  const metricsResources =
+    nodes.resourceMetrics && serves('pods') && serves('nodes')
+      ? createMetricsResources(prefix => cache.resource(prefix))
+      : undefined
   const route = createRoute({
     registry,
     read,
@@ -233,7 +239,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         group.spawn(cancel => loop.run(cancel))
       try {
         await cache.load()
-        for (const info of builtinResources()) {
+        for (const info of resolved.kinds) {
           const isCrd = info.group === 'apiextensions.k8s.io'
           const known = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
           const strategy = known.ttl === undefined ? known : withTtl(known, resolved.eventTtl)
@@ -249,25 +255,35 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           store,
           cache,
           network,
+          serves,
+          hasGroupVersion: (group, version) => registry.hasGroupVersion(group, version),
           hasResourceMetrics: metricsResources !== undefined,
         })
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
-        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
-        crds.loadEstablished()
-        spawn(crds)
+        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')
+        if (crdResource) {
+          const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
+          crds.loadEstablished()
+          spawn(crds)
+        }
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (resolved.admission.checkPolicyTypes)
+        if (
+          resolved.admission.checkPolicyTypes &&
+          serves('validatingadmissionpolicies.admissionregistration.k8s.io')
+        )
           spawn(createPolicyStatusLoop({ env, store, cache, registry, fieldManagers }))
         if (flow) {
           spawn(flow)
-          spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
+          if (serves('flowschemas.flowcontrol.apiserver.k8s.io'))
+            spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
         }
-        spawn(createAddressLoop({ env, store, cache }))
-        spawn(createKubernetesServiceLoop({ env, store, cache, network }))
+        if (serves('services')) {
+          spawn(createAddressLoop({ env, store, cache }))
+          spawn(createKubernetesServiceLoop({ env, store, cache, network }))
+        }
         const { trust } = resolved.authentication
         if (trust) spawn(createTrustLoop({ env, store, cache }, trust))
         isReady = true

@@ -1,3 +1,4 @@
+import { type KindSelector, resourceName, selectResources } from '@coxswain/api'
 import { createApiServer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
 import type { ControllerSelector } from '@coxswain/controllers'
@@ -47,6 +48,11 @@ import type { ServedCluster } from './node/serve-cluster.ts'
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
+  /**
+   * The built-in kinds that are served: `'generic'` for those that know nothing of Pods, or a list of names such as
+   * `deployments.apps`. @default all
+   */
+  readonly kinds?: KindSelector | readonly KindSelector[]
   /**
    * Which controllers run: `'*'` for all, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
    * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
@@ -128,10 +134,18 @@ export interface Cluster extends ClusterExpectations, AsyncDisposable {
   kubeconfig(): Promise<string>
 }
 
-/** Starts a cluster and resolves when it is ready: a Pod can be created in `default`, and nodes are ready to run it. */
+/**
+ * Starts a cluster and resolves when it is ready: a Pod can be created in `default`, if Pods are served, and nodes are ready
+ * to run it.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { env = createRealEnv(), nodes = 0, freeze = true, scheduler = nodes > 0 } = options
-  const controllers = chooseControllers(options.controllers, nodes)
+  const kinds = typeof options.kinds === 'string' ? [options.kinds] : (options.kinds ?? ['all'])
+  const resources = new Set(selectResources(kinds).map(resourceName))
+  const serves = (resource: string) => resources.has(resource)
+  if (nodes > 0 && !(serves('pods') && serves('nodes')))
+    throw new Error('nodes run Pods: start the cluster with all kinds, or with pods and nodes among them')
+  const controllers = chooseControllers(options.controllers, nodes, serves)
   const kubelet = createNodes(nodes, options.images, env)
   const world = env instanceof VirtualWorld ? env : undefined
   let served: ServedCluster | undefined
@@ -157,6 +171,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       createApiServer({
         env,
         store,
+        kinds,
         authentication,
         outbound,
         platform,
@@ -221,7 +236,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     })
   if (controllers.includes('serviceaccount-controller'))
     await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
-  if (controllers.length > 0) startBuiltIn(createControllers(controllers))
+  if (controllers.length > 0) startBuiltIn(createControllers(controllers, serves))
   if (kubelet) startBuiltIn(kubelet.operator)
   if (scheduler) startBuiltIn(createScheduler(scheduler === true ? {} : scheduler))
   await run(waitUntilReady(client, env, { controllers, nodes }))

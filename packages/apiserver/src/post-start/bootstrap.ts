@@ -7,12 +7,16 @@ import { createKubernetesService, type NetworkPorts } from './kubernetes-service
 import type { StartPorts } from './ports.ts'
 import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
-const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+const namespaces = ['default', 'kube-system', 'kube-public']
 
 /** Since when Secrets record the last use of their token: the legacy token cleaner reads it. */
 const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 
 export interface BootstrapPorts extends NetworkPorts {
+  /** Whether a built-in resource is served, by its name with its group. */
+  readonly serves: (resource: string) => boolean
+  /** Whether any resource is served at this group and version. */
+  readonly hasGroupVersion: (group: string, version: string) => boolean
   /** Whether `metrics.k8s.io` is served. */
   readonly hasResourceMetrics: boolean
 }
@@ -23,7 +27,8 @@ const aggregateTo = 'rbac.authorization.k8s.io/aggregate-to-'
 
 /** Creates the objects that every cluster has from the start. Existing ones are not changed. */
 export async function createBootstrapObjects(ports: BootstrapPorts): Promise<void> {
-  for (const name of namespaces) {
+  const { serves } = ports
+  for (const name of serves('nodes') ? [...namespaces, 'kube-node-lease'] : namespaces) {
     await createMissing(ports, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
       apiVersion: 'v1',
@@ -32,7 +37,8 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
       status: { phase: 'Active' },
     }))
   }
-  for (const { name, value, description } of systemPriorityClasses) {
+  const priorityClasses = serves('priorityclasses.scheduling.k8s.io') ? systemPriorityClasses : []
+  for (const { name, value, description } of priorityClasses) {
     await createMissing(ports, '/scheduling.k8s.io/priorityclasses/', name, metadata => ({
       kind: 'PriorityClass',
       apiVersion: 'scheduling.k8s.io/v1',
@@ -48,7 +54,7 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
     metadata: { ...metadata, name: tokenTracking, namespace: 'kube-system' },
     data: { since: formatTime(ports.env.clock.now()).slice(0, 10) },
   }))
-  await createKubernetesService(ports)
+  if (serves('services')) await createKubernetesService(ports)
   if (ports.hasResourceMetrics)
     await createMissing(ports, '/rbac.authorization.k8s.io/clusterroles/', metricsReader, metadata => ({
       kind: 'ClusterRole',
@@ -61,19 +67,19 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
         { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
       ],
     }))
-  const flowControl = bootstrapFlowControl().map(object =>
+  const flowControl = bootstrapFlowControl(serves).map(object =>
     createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
     })),
   )
-  const apiServices = bootstrapApiServices(ports.env.clock.now()).map(object =>
+  const apiServices = bootstrapApiServices(ports.env.clock.now(), ports.hasGroupVersion).map(object =>
     createMissing(ports, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, ...(object.metadata as JsonObject) },
     })),
   )
-  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(ports)])
+  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(ports, serves)])
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {

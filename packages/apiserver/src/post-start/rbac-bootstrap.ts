@@ -9,6 +9,7 @@ import {
   readBootstrapPolicy,
 } from '../authorization/rbac/bootstrap-policy.ts'
 import { rbacPrefixes } from '../authorization/rbac/policy.ts'
+import { selectServedPolicy } from '../authorization/rbac/served-policy.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { StartPorts } from './ports.ts'
 
@@ -21,8 +22,12 @@ const attempts = 5
  * Creates the default roles and bindings, and adds missing rules, selectors and
  * subjects to existing ones. Additions of an administrator stay, and objects with `autoupdate: "false"` are not changed.
  */
-export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void> {
-  const wanted = readBootstrapPolicy()
+export async function reconcileBootstrapPolicy(
+  ports: StartPorts,
+  serves: (resource: string) => boolean,
+): Promise<void> {
+  const policy = readBootstrapPolicy()
+  const wanted = serves('pods') && serves('nodes') ? policy : selectServedPolicy(policy, serves)
   for (let attempt = 1; ; attempt++) {
     const changes = wanted.flatMap(object => findChange(ports, object) ?? [])
     if (changes.length === 0) return

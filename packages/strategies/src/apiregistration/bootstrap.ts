@@ -26,12 +26,16 @@ const priorities: Readonly<Record<string, readonly [group: number, version: numb
   'flowcontrol.apiserver.k8s.io/v1': [16100, 21],
 }
 
-/** The APIServices of built-in groups. The group that they belong to has none. */
-export function bootstrapApiServices(now: number): JsonObject[] {
-  return Object.entries(priorities).map(([groupVersion, [groupPriorityMinimum, versionPriority]]) => {
+/** The APIServices of the built-in groups that are served. The group that they belong to has none. */
+export function bootstrapApiServices(
+  now: number,
+  isServed: (group: string, version: string) => boolean = () => true,
+): JsonObject[] {
+  return Object.entries(priorities).flatMap(([groupVersion, [groupPriorityMinimum, versionPriority]]) => {
     const slash = groupVersion.indexOf('/')
     const group = slash < 0 ? '' : groupVersion.slice(0, slash)
     const version = groupVersion.slice(slash + 1)
+    if (!isServed(group, version)) return []
     return {
       kind: 'APIService',
       apiVersion: 'apiregistration.k8s.io/v1',

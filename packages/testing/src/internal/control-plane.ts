@@ -9,6 +9,7 @@ import {
   createControllerManager,
   createLocalCloud,
   ensureDefaultStorageClass,
+  type ServesResource,
   selectControllers,
 } from '@coxswain/controllers'
 import { concatBytes, type Env, encodeText, sha256 } from '@coxswain/kit'
@@ -37,18 +38,23 @@ const startLimit = 30_000
 export function chooseControllers(
   wanted: boolean | '*' | readonly ControllerSelector[] | undefined,
   nodes: number,
+  serves: ServesResource,
 ): readonly ControllerName[] {
-  if (wanted === undefined && nodes > 0) return selectControllers(['*'])
-  if (wanted === undefined || wanted === true) return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few
+  if (wanted === undefined && nodes > 0) return selectControllers(['*'], serves)
+  if (wanted === undefined || wanted === true) {
+    const possible = new Set(selectControllers(['*'], serves))
+    return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few.filter(name => possible.has(name))
+  }
   if (wanted === false) return nodes > 0 ? ['node-lifecycle-controller'] : []
-  return selectControllers(wanted === '*' ? ['*'] : wanted)
+  return selectControllers(wanted === '*' ? ['*'] : wanted, serves)
 }
 
 /** The controllers as one operator. Without a CA, the controllers that sign certificates do not run. */
-export function createControllers(controllers: readonly ControllerName[]): Operator {
+export function createControllers(controllers: readonly ControllerName[], serves: ServesResource): Operator {
   const { signingKey } = testServiceAccounts
   return createControllerManager({
     controllers,
+    serves,
     rootCa: testRootCa,
     signToken: claims => signJwt(claims, signingKey!),
     cloud: createLocalCloud,
