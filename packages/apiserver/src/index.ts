@@ -51,6 +51,7 @@ export {
   unionAuthorizer,
 } from './authorization/authorizer-factory.ts'
 export { authorizePrivileged } from './authorization/union.ts'
+export type { OwnResource, OwnResources } from './custom-resources/own-resource.ts'
 export { type ComponentCheck, type ComponentHealth, isHealthPath } from './endpoints/health.ts'
 export { isProxyPath } from './endpoints/proxies.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
@@ -79,5 +80,6 @@ export type {
   WebhookClientConfig,
   WebhookCredentials,
 } from './outbound/webhook-client.ts'
-export type { UserInfo } from './request/context.ts'
+export type { Endpoint, ResourceHandler } from './registry/registry.ts'
+export type { ResourceContext, UserInfo } from './request/context.ts'
 export { type ApiServer, createApiServer } from './server.ts'

@@ -10,6 +10,7 @@ import { defaultAdmissionPlugins } from './admission/plugins.ts'
 import type { Auditing } from './audit/auditing.ts'
 import type { AuthenticationOptions } from './authentication/authentication.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
+import type { OwnResources } from './custom-resources/own-resource.ts'
 import type { ComponentCheck } from './endpoints/health.ts'
 import { defaultInFlightLimits, type InFlightLimits } from './filters/limits.ts'
 import type { YamlReader } from './filters/request-body.ts'
@@ -27,8 +28,10 @@ export interface ApiServerOptions {
   readonly env: Env
   /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
   readonly store: Store
-  /** The built-in kinds that are served. Namespaces always are. @default all of Kubernetes 1.36 */
+  /** The built-in kinds that are served. Namespaces always are, unless the list is empty. @default all of Kubernetes 1.36 */
   readonly kinds?: readonly KindSelector[]
+  /** Resources that are defined in code, beside the built-in kinds and CustomResourceDefinitions. @default none */
+  readonly resources?: OwnResources
   /** How requests are authenticated. @default by client certificate */
   readonly authentication?: AuthenticationOptions
   /** @default {@link defaultAuthorizer}: `system:masters` may do everything, other users what RBAC grants them */
@@ -122,6 +125,7 @@ export interface ResolvedOptions {
   readonly env: Env
   readonly store: Store
   readonly kinds: readonly ResourceInfo[]
+  readonly resources: OwnResources
   readonly authentication: AuthenticationOptions
   readonly authorizer: AuthorizerFactory
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
@@ -155,7 +159,8 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
   return {
     env: options.env,
     store: options.store,
-    kinds: selectResources(options.kinds ?? defaults.kinds),
+    kinds: options.kinds?.length === 0 ? [] : selectResources(options.kinds ?? defaults.kinds),
+    resources: options.resources ?? (() => []),
     authentication: options.authentication ?? {},
     authorizer: options.authorizer ?? defaultAuthorizer,
     admission: {

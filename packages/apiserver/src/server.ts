@@ -11,6 +11,7 @@ import { createPolicyReader } from './authorization/rbac/policy.ts'
 import { Turns } from './cache/slices.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
+import { serveOwnResource } from './custom-resources/own-resource.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
@@ -246,6 +247,12 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           const conventions = createBuiltinConventions({ info, strategy, scheme: registry })
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
+        }
+        for (const own of resolved.resources(registry)) {
+          const resource = await serveOwnResource({ env, cache }, own)
+          registry.add(resource)
+          const { home } = resource
+          if (home) group.spawn(cancel => home.cache.run(cancel))
         }
         for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))

@@ -25,9 +25,13 @@ export interface BootstrapPorts extends NetworkPorts {
 const metricsReader = 'system:aggregated-metrics-reader'
 const aggregateTo = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** Creates the objects that every cluster has from the start. Existing ones are not changed. */
+/** Creates the objects that every cluster has from the start; those of flow control where no kinds are served. Existing ones are not changed. */
 export async function createBootstrapObjects(ports: BootstrapPorts): Promise<void> {
   const { serves } = ports
+  if (!serves('namespaces')) {
+    await createFlowControl(ports)
+    return
+  }
   for (const name of serves('nodes') ? [...namespaces, 'kube-node-lease'] : namespaces) {
     await createMissing(ports, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
@@ -67,19 +71,23 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
         { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
       ],
     }))
-  const flowControl = bootstrapFlowControl(serves).map(object =>
-    createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
-      ...object,
-      metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
-    })),
-  )
   const apiServices = bootstrapApiServices(ports.env.clock.now(), ports.hasGroupVersion).map(object =>
     createMissing(ports, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, ...(object.metadata as JsonObject) },
     })),
   )
-  await Promise.all([...flowControl, ...apiServices, reconcileBootstrapPolicy(ports, serves)])
+  await Promise.all([createFlowControl(ports), ...apiServices, reconcileBootstrapPolicy(ports, serves)])
+}
+
+async function createFlowControl(ports: BootstrapPorts): Promise<void> {
+  const made = bootstrapFlowControl(ports.serves).map(object =>
+    createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
+      ...object,
+      metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
+    })),
+  )
+  await Promise.all(made)
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {

@@ -169,7 +169,7 @@ const needs: ReadonlyMap<string, string> = new Map([
 export function bootstrapFlowControl(serves: (resource: string) => boolean = () => true): JsonObject[] {
   const objects = (kind: string, specs: Iterable<[string, JsonObject]>): JsonObject[] =>
     Array.from(specs)
-      .filter(([name]) => serves(needs.get(name) ?? 'namespaces'))
+      .filter(([name]) => !needs.has(name) || serves(needs.get(name)!))
       .map(([name, spec]) => ({
         kind,
         apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
