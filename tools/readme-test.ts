@@ -30,6 +30,7 @@ const guides = only([
   'docs/shipping.md',
   'docs/project.md',
   'docs/any-domain.md',
+  'docs/custom-api-server.md',
 ])
 const readyWithin = 60_000
 

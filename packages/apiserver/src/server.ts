@@ -12,6 +12,7 @@ import { Turns } from './cache/slices.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
 import { serveOwnResource } from './custom-resources/own-resource.ts'
+import { createOwnServer } from './custom-resources/own-server.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
@@ -248,8 +249,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
         }
-        for (const own of resolved.resources(registry)) {
-          const resource = await serveOwnResource({ env, cache }, own)
+        for (const own of resolved.resources(createOwnServer({ registry, read, write }))) {
+          const resource = await serveOwnResource({ env, cache, reader }, own)
           registry.add(resource)
           const { home } = resource
           if (home) group.spawn(cancel => home.cache.run(cancel))

@@ -59,6 +59,7 @@ export function ownerGroup({ group, storedAs }: ResourceInfo): string {
   return storedAs?.group ?? group
 }
 
+/** The key of an object in the store; the namespace is ignored for cluster-scoped resources. */
 export function objectKey(resource: ServedResource, namespace: string, name: string): string {
   return resource.info.namespaced
     ? `${resource.cache.prefix}${namespace}/${name}`
