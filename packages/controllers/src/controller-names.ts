@@ -66,7 +66,7 @@ const genericControllerNames = [
   'root-ca-certificate-publisher-controller',
   'serviceaccount-controller',
   'serviceaccount-token-controller',
-] as const satisfies readonly ControllerName[]
+] as const
 
 /** The name of a controller that works without Pods. */
 export type GenericControllerName = (typeof genericControllerNames)[number]
