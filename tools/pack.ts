@@ -6,7 +6,7 @@ import { packPackages } from './build/pack-packages.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const [folder] = process.argv.slice(2)
-if (folder === undefined) {
+if (folder === undefined || folder.startsWith('-')) {
   console.error('usage: npm run pack -- FOLDER')
   process.exit(2)
 }

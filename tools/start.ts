@@ -1,6 +1,7 @@
 /** `npm start`: a control plane with several of the examples, and what to try with them. Options are those of `coxswain up`. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { childVariable } from '../packages/cli/src/parent.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const examples = ['01-at', '05-ingress-manager', '07-podset', '08-foo', '10-cronjob', '11-demo']
@@ -20,12 +21,15 @@ Ctrl-C stops everything. The README of each example says what it does.
 
 const command = ['packages/coxswain/bin/coxswain.js', 'up', ...process.argv.slice(2), '--operator']
 const operators = examples.map(name => `examples/${name}/operator.ts`)
+// The server stops when this process ends, however it ends.
 const child = spawn(process.execPath, [...command, ...operators], {
   cwd: root,
-  stdio: ['inherit', 'pipe', 'inherit'],
+  env: { ...process.env, [childVariable]: '1' },
+  stdio: ['inherit', 'pipe', 'inherit', 'ipc'],
 })
+process.stdout.on('error', () => child.kill('SIGTERM')) // a closed pipe, as with `| head`
 let output = ''
-child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+child.stdout!.setEncoding('utf8').on('data', (chunk: string) => {
   process.stdout.write(chunk)
   const wasReady = output.includes('coxswain is ready')
   output = (output + chunk).slice(-1_000)

@@ -93,6 +93,15 @@ export const suites: readonly Suite[] = [
     timeout: 300,
   },
   {
+    name: 'aggregation',
+    title:
+      'extension API servers behind ours: the sample-apiserver, metrics-server, and fakes that answer as badly as recorded behind a real one',
+    components: ['kubectl-1.36', 'etcd-3.6', 'sample-apiserver', 'metrics-server'],
+    timeout: 300,
+    hasTarget: true,
+    byHand: true,
+  },
+  {
     name: 'real',
     title: 'our client, informers, controllers and operators against a real kube-apiserver',
     components: ['kubectl-1.36'],
@@ -156,6 +165,21 @@ export const suites: readonly Suite[] = [
     name: 'scaffold',
     title:
       'a new project from packed tarballs: scaffolded, tested, deployed and undeployed with real kubectl',
+    components: ['kubectl-1.36'],
+    timeout: 450,
+  },
+  {
+    name: 'envtest',
+    title:
+      "controller-runtime's own tests and a project of kubebuilder, on the stand-ins for kube-apiserver and etcd",
+    components: ['kubebuilder-4', 'controller-gen', 'kubectl-1.36', 'kube-apiserver-1.36'],
+    timeout: 3600,
+    hasTarget: true,
+    byHand: true,
+  },
+  {
+    name: 'binary',
+    title: 'the one-file executable on a machine with nothing but libc and kubectl',
     components: ['kubectl-1.36'],
     timeout: 450,
   },

@@ -4,16 +4,16 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { fileURLToPath } from 'node:url'
 import { buildKustomization } from '@coxswain/kustomize'
 import { diskFiles } from '@coxswain/kustomize/node'
 import { ensureComponent } from '../../tools/components/index.ts'
 import type { BenchCase } from '../harness.ts'
+import { builtCommand } from './built.ts'
 
-const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 const objects = 50
 
 export async function kustomizeCases(stack: AsyncDisposableStack): Promise<BenchCase[]> {
+  const command = await builtCommand()
   const program = await ensureComponent('kustomize-5.8', line => console.error(line))
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-bench-'))
   stack.defer(() => rmSync(folder, { recursive: true, force: true }))

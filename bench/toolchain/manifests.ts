@@ -1,37 +1,43 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ensureComponent } from '../../tools/components/index.ts'
 import type { BenchCase } from '../harness.ts'
+import { builtCommand } from './built.ts'
 
-const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 const suite = fileURLToPath(new URL('../../interop/manifests', import.meta.url))
 
-/** The CRDs of the 65 kinds of interop/manifests, written by both into an empty folder. */
+/** The 23 kinds of other operators in interop/manifests: CRDs written by both, over those of the round before. */
 export async function manifestsCases(stack: AsyncDisposableStack): Promise<BenchCase[]> {
   const controllerGen = await ensureComponent('controller-gen')
+  const command = await builtCommand()
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-bench-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  let round = 0
-  const ours = () => {
-    const kinds = ['shapes', 'operators'].map(name => join(suite, 'kinds', `${name}.ts`))
-    return timed(process.execPath, [
-      command,
-      'manifests',
-      ...kinds,
-      '--out',
-      join(folder, `ours-${round++}`, 'config'),
-    ])
+  const go = join(folder, 'go')
+  await cp(join(suite, 'go'), go, { recursive: true })
+  await rm(join(go, 'v1/shapes.go'))
+  // Beside the built packages: they are what the kinds import.
+  const kinds = join(command, '../../../../kinds')
+  await cp(join(suite, 'kinds'), kinds, { recursive: true })
+  const config = join(folder, 'project/config')
+  const ours = async () => {
+    await rm(join(config, 'crd'), { recursive: true, force: true })
+    return await timed(
+      process.execPath,
+      [command, 'manifests', join(kinds, 'operators.ts'), '--out', config],
+      go,
+    )
   }
-  const theirs = () => {
+  const theirs = async () => {
+    await rm(join(folder, 'crds'), { recursive: true, force: true })
     const options = 'crd:maxDescLen=0,generateEmbeddedObjectMeta=true,allowDangerousTypes=true'
-    return timed(controllerGen, [options, 'paths=./v1', `output:dir=${join(folder, `theirs-${round++}`)}`])
+    return await timed(controllerGen, [options, 'paths=./v1', `output:dir=${join(folder, 'crds')}`], go)
   }
   return [
     {
-      name: 'manifests of 65 kinds, a process each time',
+      name: 'manifests of 23 kinds, a process each time',
       unit: 'ms',
       measure: ours,
       reference: { name: 'controller-gen 0.23', measure: theirs },
@@ -40,10 +46,10 @@ export async function manifestsCases(stack: AsyncDisposableStack): Promise<Bench
   ]
 }
 
-function timed(program: string, args: readonly string[]): Promise<number> {
+function timed(program: string, args: readonly string[], cwd: string): Promise<number> {
   const started = performance.now()
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: join(suite, 'go'), stdio: ['ignore', 'ignore', 'inherit'] })
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
     child.on('error', reject)
     child.on('exit', code =>
       code === 0 ? resolve(performance.now() - started) : reject(new Error(`${program} ended with ${code}`)),

@@ -3,18 +3,18 @@ import { globSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { isObject } from '@coxswain/apimachinery/json'
 import { readYamlDocuments, writeYamlDocuments } from '@coxswain/apimachinery/yaml'
 import { downloadModule } from '../../interop/crds/operators.ts'
 import { projects } from '../../interop/types/projects.ts'
 import type { BenchCase } from '../harness.ts'
+import { builtCommand } from './built.ts'
 
-const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 const count = 100
 
 /** `coxswain types` for a hundred real CRDs, beside a bare Node start. */
 export async function typesCases(stack: AsyncDisposableStack): Promise<BenchCase[]> {
+  const command = await builtCommand()
   const folder = await mkdtemp(join(tmpdir(), 'coxswain-bench-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const input = join(folder, 'crds.yaml')

@@ -3,7 +3,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ImageConfig } from '@coxswain/project/image'
 import { encodeDocument, imageManifest, mediaTypes } from '@coxswain/project/image'
-import { writeImage } from '@coxswain/project/node'
+import { writeImage } from '@coxswain/project/node/images'
 // The parts that a build is made of, to make an image that is not of a project.
 import { describeBytes, memoryBlob } from '../../packages/project/src/node/image/blob.ts'
 import { type LayerEntry, writeLayer } from '../../packages/project/src/node/image/layer.ts'

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { copyFile, glob, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Manifest, readPackages, type WorkspacePackage } from '../checks/workspace.ts'
+import { readPackages, type WorkspacePackage } from '../checks/workspace.ts'
 import { runOrFail } from '../components/process.ts'
+import { bundleCommand } from './bundle.ts'
+import { bundlePackage } from './bundle-package.ts'
 import { publishedManifest, rewriteExtensions } from './published.ts'
 
 const notPublished = ['**/*.ts', '**/testdata/**', '**/fixtures/**', '**/test-support/**']
@@ -19,11 +21,14 @@ export async function buildPackages(root: string): Promise<WorkspacePackage[]> {
     await mkdir(target, { recursive: true })
     await rewriteEmitted(target)
     await copyAssets(source, target)
-    await writeManifest(target, manifest)
+    const published = publishedManifest(manifest)
+    await writeManifest(target, published)
+    await bundlePackage(target, published.exports)
     await copyFile(join(root, 'LICENSE'), join(target, 'LICENSE'))
     if (existsSync(join(source, 'README.md')))
       await copyFile(join(source, 'README.md'), join(target, 'README.md'))
   }
+  await bundleCommand({ root, folder: join(dist, 'coxswain/bundle'), kind: 'package' })
   return packages
 }
 
@@ -44,9 +49,6 @@ async function copyAssets(source: string, target: string): Promise<void> {
   }
 }
 
-async function writeManifest(target: string, manifest: Manifest): Promise<void> {
-  await writeFile(
-    join(target, 'package.json'),
-    `${JSON.stringify(publishedManifest(manifest), undefined, 2)}\n`,
-  )
+async function writeManifest(target: string, manifest: object): Promise<void> {
+  await writeFile(join(target, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
 }

@@ -5,9 +5,14 @@ const toJs = (path: string) => path.replace(/\.ts$/, '.js')
 /** What only tests of this repository import stays here. */
 export const isPublished = (entry: string): boolean => !entry.startsWith('./test-support/')
 
+/** A manifest whose entry points are compiled files. */
+export interface PublishedManifest extends Readonly<Record<string, unknown>> {
+  readonly exports: Readonly<Record<string, unknown>>
+}
+
 /** The manifest that is published: entry points are the compiled files, with their declarations. */
-export function publishedManifest(manifest: Manifest): Record<string, unknown> {
-  const { devDependencies: _, bin, exports = {}, ...rest } = manifest
+export function publishedManifest(manifest: Manifest): PublishedManifest {
+  const { devDependencies: _, bin, exports = {}, files = [], ...rest } = manifest
   const published = Object.entries(exports).filter(([entry]) => isPublished(entry))
   const targets = [
     ...published.map(([, target]) => target),
@@ -17,7 +22,7 @@ export function publishedManifest(manifest: Manifest): Record<string, unknown> {
     ...rest,
     exports: Object.fromEntries(published.map(([entry, target]) => [entry, publishedEntry(entry, target)])),
     ...(bin === undefined ? {} : { bin: publishedBin(bin) }),
-    files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!)])],
+    files: [...new Set(['src', ...targets.map(target => target.split('/')[1]!), ...files])],
   }
 }
 

@@ -17,6 +17,7 @@ export interface Manifest {
   readonly type?: string
   readonly engines?: { readonly node?: string }
   readonly exports?: Readonly<Record<string, unknown>>
+  readonly files?: readonly string[]
   readonly bin?: string | Readonly<Record<string, string>>
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -97,6 +97,23 @@ const installers = {
       name: 'etcd-3.6',
       log,
     }),
+  'sample-apiserver': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'k8s.io/sample-apiserver',
+      version: 'v0.36.4',
+      name: 'sample-apiserver',
+      log,
+    }),
+  'metrics-server': (log: Log) =>
+    buildGoProgram({
+      cache: cacheFolder,
+      module: 'sigs.k8s.io/metrics-server',
+      version: 'v0.9.0',
+      path: 'cmd/metrics-server',
+      name: 'metrics-server',
+      log,
+    }),
   'docker-registry': () =>
     unpackDebianProgram({
       cache: cacheFolder,

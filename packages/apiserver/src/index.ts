@@ -55,7 +55,6 @@ export { encodeStored } from './cache/stored-object.ts'
 export type { OwnResource, OwnResources } from './custom-resources/own-resource.ts'
 export type { ChangedPart, ComputeObjects, OwnServer } from './custom-resources/own-server.ts'
 export { type ComponentCheck, type ComponentHealth, isHealthPath } from './endpoints/health.ts'
-export { isProxyPath } from './endpoints/proxies.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
 export type { KubeletClient } from './nodes/kubelet.ts'
 export type {

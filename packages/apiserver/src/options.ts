@@ -7,6 +7,7 @@ import type { VerifySignature } from '@coxswain/strategies'
 import { parseServiceRanges } from '@coxswain/strategies/service'
 import type { AdmissionPlugin } from './admission/admission.ts'
 import { defaultAdmissionPlugins } from './admission/plugins.ts'
+import type { ProxyClient } from './aggregation/extension-servers.ts'
 import type { Auditing } from './audit/auditing.ts'
 import type { AuthenticationOptions } from './authentication/authentication.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
@@ -38,6 +39,8 @@ export interface ApiServerOptions {
   readonly authorizer?: AuthorizerFactory
   /** @default the plug-ins that kube-apiserver enables by default */
   readonly admission?: AdmissionOptions
+  /** The store has what every cluster has from the start, so that it is neither created nor compared. @default false */
+  readonly isBootstrapped?: boolean
   /** How many requests are served at once. @default the limits of kube-apiserver, with priority and fairness */
   readonly limits?: LimitOptions
   /** How long events are kept, in milliseconds; 0 for no limit. @default an hour */
@@ -48,6 +51,8 @@ export interface ApiServerOptions {
   readonly network?: NetworkOptions
   /** How webhooks and identity providers are reached. @default not at all */
   readonly outbound?: Outbound
+  /** How extension API servers are reached, beside `outbound` and `nodes.dialer`. @default without a client certificate */
+  readonly aggregation?: AggregationOptions
   /** The audit policy and where events are written. @default no audit log */
   readonly audit?: Auditing
   /** Served at `/metrics`; pass one to add metrics of the process. @default a registry of the server's own */
@@ -99,6 +104,15 @@ export interface NodeOptions {
   readonly acceptSpdy?: AcceptSpdy
 }
 
+/** How the API server identifies itself to extension API servers. */
+export interface AggregationOptions {
+  /**
+   * The client certificate of the front proxy, of the CA that `authentication.trust` publishes as `requestheader-client-ca-file`; called
+   * for every request. @default none: extension API servers treat requests as anonymous
+   */
+  readonly proxyClient?: () => ProxyClient | undefined
+}
+
 /** The addresses of Services and of the API server itself. */
 export interface NetworkOptions {
   /** The CIDR of service addresses; two of different families, separated by a comma, for dual-stack. @default 10.96.0.0/12 */
@@ -130,12 +144,14 @@ export interface ResolvedOptions {
   readonly authorizer: AuthorizerFactory
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
     Pick<AdmissionOptions, 'webhookAuthentication'>
+  readonly isBootstrapped: boolean
   readonly limits: { readonly inFlight: InFlightLimits; readonly priorityAndFairness: boolean }
   readonly eventTtl: number | undefined
   readonly nodes: Required<Pick<NodeOptions, 'dialer' | 'kubelets' | 'resourceMetrics'>> &
     Pick<NodeOptions, 'connection' | 'acceptSpdy'>
   readonly network: ClusterNetwork
   readonly outbound: Outbound
+  readonly aggregation: Required<AggregationOptions>
   readonly audit: Auditing | undefined
   readonly metrics: MetricsRegistry
   readonly components: Readonly<Record<string, ComponentCheck>>
@@ -150,6 +166,7 @@ const defaults = {
   dialer: noDialer,
   kubelets: (): KubeletClient => ({}),
   serviceClusterIpRange: '10.96.0.0/12',
+  proxyClient: (): undefined => undefined,
   advertise: (): Advertised => ({ address: '192.0.2.1', port: 6443 }),
 }
 
@@ -168,6 +185,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
       checkPolicyTypes: defaults.checkPolicyTypes,
       ...admission,
     },
+    isBootstrapped: options.isBootstrapped ?? false,
     limits: {
       inFlight: { ...defaultInFlightLimits, ...limits?.inFlight },
       priorityAndFairness: limits?.priorityAndFairness ?? defaults.priorityAndFairness,
@@ -184,6 +202,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
       advertise: network?.advertise ?? defaults.advertise,
     },
     outbound: options.outbound ?? noOutbound,
+    aggregation: { proxyClient: options.aggregation?.proxyClient ?? defaults.proxyClient },
     audit: options.audit,
     metrics: options.metrics ?? new MetricsRegistry(),
     components: options.components ?? {},

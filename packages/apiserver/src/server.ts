@@ -4,6 +4,7 @@ import { type Env, TaskGroup } from '@coxswain/kit'
 import { type Strategy, strategyFor } from '@coxswain/strategies'
 import { type Handler, parsePath, parseQuery, type WireRequest } from '@coxswain/wire'
 import { createAdmission, openPlugins } from './admission/admission.ts'
+import { Aggregator } from './aggregation/aggregator.ts'
 import { authenticateToken, resolveAuthentication } from './authentication/authentication.ts'
 import { anonymous } from './authentication/authenticator.ts'
 import { createGrantReader } from './authorization/rbac/grants.ts'
@@ -16,6 +17,7 @@ import { createOwnServer } from './custom-resources/own-server.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
+import { isProxyPath } from './endpoints/proxies.ts'
 import { createMetricsResources } from './endpoints/resource-metrics-info.ts'
 import { createRoute } from './endpoints/route.ts'
 import { createAuthenticate, createAuthorize, createImpersonate } from './filters/access.ts'
@@ -62,6 +64,11 @@ export interface ApiServer {
   /** The filters of every request, first to last. */
   readonly filters: readonly string[]
   readonly handler: Handler
+  /**
+   * Whether requests with this path (as on the wire) are passed on to other servers, which take bodies of any length: transports
+   * stream those.
+   */
+  passesThrough(path: string): boolean
   /** Resolves when `/readyz` is 200; rejects when the start fails. */
   readonly ready: Promise<void>
   /** Fails `/readyz` and ends every watch; other requests continue. For a server that is about to stop. */
@@ -107,8 +114,20 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     resolved.admission.plugins.filter(({ needs }) => needs === undefined || serves(needs)),
     admissionPorts,
   )
-  const documents = new Documents(registry, turns, compression)
   const admission = createAdmission(plugins, admissionPorts, metrics)
+  const { dialer, kubelets, connection, acceptSpdy } = nodes
+  const aggregated = new Aggregator({
+    env,
+    store,
+    cache,
+    registry,
+    admission,
+    outbound,
+    dialer,
+    metrics,
+    proxyClient: resolved.aggregation.proxyClient,
+  })
+  const documents = new Documents({ registry, aggregated, turns, compression })
   const authentication = resolveAuthentication(resolved.authentication, {
     clock: env.clock,
     cache,
@@ -131,6 +150,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     registry,
     reader,
     admission,
+    authorizer,
     fieldManagers,
     grants,
     serviceRanges,
@@ -176,7 +196,6 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     readLargeYaml && { name: 'read large YAML', filter: createLargeYaml(readLargeYaml) },
   ]
   const used = filters.filter(entry => entry !== undefined)
-  const { dialer, kubelets, connection, acceptSpdy } = nodes
   const kubeletPorts = {
     env,
     cache,
@@ -228,8 +247,9 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   return {
     filters: used.map(({ name }) => name),
     handler: tracer
-      ? async request => handle({ ...createContext(env, request), receivedAt: tracer.now() })
-      : async request => handle(createContext(env, request)),
+      ? async request => handle({ ...createContext(env, request, aggregated), receivedAt: tracer.now() })
+      : async request => handle(createContext(env, request, aggregated)),
+    passesThrough: path => isProxyPath(path) || aggregated.isDelegated(parsePath(path).segments),
     ready: started.promise,
     drain() {
       isDraining = true
@@ -258,15 +278,17 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))
         const isNew = cache.revision === 0
-        await createBootstrapObjects({
-          env,
-          store,
-          cache,
-          network,
-          serves,
-          hasGroupVersion: (group, version) => registry.hasGroupVersion(group, version),
-          hasResourceMetrics: metricsResources !== undefined,
-        })
+        if (!resolved.isBootstrapped)
+          await createBootstrapObjects({
+            env,
+            store,
+            cache,
+            network,
+            serves,
+            hasResourceMetrics: metricsResources !== undefined,
+          })
+        const aggregates = serves('apiservices.apiregistration.k8s.io')
+        if (aggregates) await aggregated.start()
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
@@ -277,6 +299,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
           crds.loadEstablished()
           spawn(crds)
         }
+        if (aggregates) for (const loop of aggregated.loops()) spawn(loop)
         group.spawn(cancel => compactHistory(store, env, cancel))
         if (
           resolved.admission.checkPolicyTypes &&
@@ -305,6 +328,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
       } finally {
         cache.endWatches()
         await webhooks[Symbol.asyncDispose]()
+        await aggregated[Symbol.asyncDispose]()
         await authorizer.dispose?.()
       }
     },
@@ -316,7 +340,7 @@ function compose(filters: readonly Filter[], route: Next): Next {
   return filters.reduceRight<Next>((next, filter) => context => filter(context, next), route)
 }
 
-function createContext(env: Env, request: WireRequest): RequestContext {
+function createContext(env: Env, request: WireRequest, aggregated: Aggregator): RequestContext {
   const path = parsePath(request.path)
   const query = parseQuery(request.query)
   const info = parseRequestInfo(request.method, request.path, path.segments, query)
@@ -327,6 +351,7 @@ function createContext(env: Env, request: WireRequest): RequestContext {
     query,
     info,
     user: anonymous,
+    delegate: aggregated.findDelegate(path.segments),
     warnings: new Warnings(),
     auditAnnotations: new Map(),
   }

@@ -277,6 +277,11 @@ describe('the coxswain command', () => {
     for (const [more, message] of [
       [['--operator', file, file], /^coxswain: there are two operators \S+\n$/],
       [['--operator', file, '--concurrency', 'none=2'], /^coxswain: .*none.*\n$/],
+      [['--leader-election-id', 'x'], /^coxswain: --leader-election-id has no effect without --operator\n/],
+      [
+        ['--operator', file, '--leader-election-namespace', 'x'],
+        /^coxswain: --leader-election-namespace has no effect without --leader-election-id\n/,
+      ],
     ] as const) {
       const { code, stderr } = await coxswain(...up, ...more)
       assert.equal(code, 2)

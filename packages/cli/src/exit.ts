@@ -12,6 +12,9 @@ export class CommandError extends Error {
   }
 }
 
+/** The code of a CommanderError that ends with exit code 1: for commands whose exit code 2 has another meaning. */
+export const failureCode = 'coxswain.failure'
+
 const systemErrors: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use',
   EADDRNOTAVAIL: 'is not an address of this machine',

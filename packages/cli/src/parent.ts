@@ -15,3 +15,11 @@ export function stopWithParent(): void {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
   process.channel?.unref()
 }
+
+/** Program and arguments that run this command again: Node and its script, or the one file that is both. */
+export function ownCommand(): readonly [program: string, ...args: string[]] {
+  const [, script] = process.argv
+  return script === undefined || script === process.execPath
+    ? [process.execPath]
+    : [process.execPath, ...process.execArgv, script]
+}

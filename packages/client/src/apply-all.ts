@@ -1,6 +1,7 @@
 import { formatKey, keyOf } from '@coxswain/apimachinery/wire-format'
 import type { Env } from '@coxswain/kit'
 import type { Client } from './client.ts'
+import { conditions } from './conditions.ts'
 import { createDiscovery } from './discovery.ts'
 import { ClientError } from './errors.ts'
 import type { DynamicInput, DynamicKind, DynamicObject } from './kind-for.ts'
@@ -121,13 +122,8 @@ async function waitEstablished(
   env: Pick<Env, 'clock' | 'random'>,
   { kind, object, call }: Definition,
 ): Promise<void> {
-  const isEstablished = async (): Promise<boolean> => {
-    const found = (await client.get(kind, keyOf(object), call)) as
-      | { readonly status?: { readonly conditions?: readonly { type: string; status: string }[] } }
-      | undefined
-    const conditions = found?.status?.conditions ?? []
-    return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-  }
+  const isEstablished = async (): Promise<boolean> =>
+    conditions.isCrdEstablished(await client.get(kind, keyOf(object), call))
   const { signal } = call
   await wait.poll(env, isEstablished, { interval: 200, timeout: 30_000, ...(signal && { signal }) })
 }

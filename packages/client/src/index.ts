@@ -23,6 +23,7 @@ export type {
   SubresourceTarget,
   UpdateOf,
 } from './client.ts'
+export { conditions } from './conditions.ts'
 export { type ClientOptions, createClient, type Impersonation } from './create-client.ts'
 export {
   createOrPatch,

@@ -287,7 +287,7 @@ describe('ServiceCIDRs', () => {
       await createRange(cluster, 'b', '198.51.100.0/28')
       await createAddress(cluster, '192.0.2.5')
       await createAddress(cluster, '198.51.100.5')
-      await cluster.advance(3_000) // a restarted controller has to add its finalizers first
+      await cluster.advance(6_000) // a restarted controller has to add its finalizers first
       for (const name of ['a', 'b']) await cluster.run(cluster.client.delete(ServiceCIDR, { name }))
       await cluster.advance(15_000)
       assert.deepEqual(await describeRanges(cluster), ['a False Terminating', 'b False Terminating'])

@@ -6,7 +6,10 @@
 import { defineOperator, type Operator } from '@coxswain/runtime'
 import { createClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation-controller.ts'
 import type { GenericControllerName, ServesResource } from './controller-names.ts'
-import { createGarbageCollector } from './garbage-collector/garbage-collector.ts'
+import {
+  createGarbageCollector,
+  type GarbageCollectorOptions,
+} from './garbage-collector/garbage-collector.ts'
 import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createResourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 import { createRootCaPublisher } from './root-ca/root-ca-publisher.ts'
@@ -21,6 +24,7 @@ export interface ManagerServices {
   readonly signToken: TokenControllerOptions['sign']
   /** Which resources the server has. @default all */
   readonly serves?: ServesResource
+  readonly garbageCollector?: GarbageCollectorOptions
 }
 
 /** Which generic controllers to run, and what the host provides for them. */
@@ -33,7 +37,7 @@ export const genericControllers: Readonly<
   Record<GenericControllerName, (services: ManagerServices) => Operator>
 > = {
   'clusterrole-aggregation-controller': createClusterRoleAggregationController,
-  'garbage-collector-controller': createGarbageCollector,
+  'garbage-collector-controller': ({ garbageCollector }) => createGarbageCollector(garbageCollector),
   'namespace-controller': () => createNamespaceController(),
   'resourcequota-controller': ({ serves }) => createResourceQuotaController(serves),
   'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),

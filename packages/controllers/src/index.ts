@@ -56,7 +56,10 @@ export {
 } from './endpoint-slice/endpoint-slice-controller.ts'
 export { createEndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts'
 export { createEndpointsController } from './endpoints/endpoints-controller.ts'
-export { createGarbageCollector } from './garbage-collector/garbage-collector.ts'
+export {
+  createGarbageCollector,
+  type GarbageCollectorOptions,
+} from './garbage-collector/garbage-collector.ts'
 export {
   createHorizontalPodAutoscalerController,
   type HorizontalPodAutoscalerOptions,
@@ -92,6 +95,7 @@ export {
   createReplicationControllerController,
 } from './replica-set/replica-set-controller.ts'
 export { createResourceClaimController } from './resource-claim/resource-claim-controller.ts'
+export { ResourceKinds, type ResourceSource, type Served, type ServedKind } from './resource-kinds.ts'
 export { createResourceQuotaController } from './resource-quota/resource-quota-controller.ts'
 export { createRootCaPublisher } from './root-ca/root-ca-publisher.ts'
 export {

@@ -14,8 +14,16 @@ export interface Served {
   readonly failures: ReadonlyMap<string, Error>
 }
 
+/** Where a controller learns which resources there are. */
+export interface ResourceSource {
+  /** All resources, now. */
+  refresh(): Promise<Pick<Served, 'resources'>>
+  /** @throws if the server does not serve the kind */
+  find(apiVersion: string, kind: string): Promise<DynamicKind>
+}
+
 /** The kinds that the server serves. */
-export class ResourceKinds {
+export class ResourceKinds implements ResourceSource {
   readonly #discovery: Discovery
 
   constructor(client: Client) {

@@ -40,6 +40,7 @@ export { defineConfig, type RunConfig } from '@coxswain/cli/config'
 export {
   applyAll,
   type Client,
+  conditions,
   cordon,
   createClient,
   createOrPatch,

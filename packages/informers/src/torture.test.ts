@@ -8,7 +8,7 @@ import { FakeCollection, type Pod } from './test-support/fake-collection.ts'
 import { Observer, summary } from './test-support/observer.ts'
 import { type ReflectorState, transition } from './transition.ts'
 
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
+const runs = Number(process.env.TORTURE_RUNS ?? 50)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 const names = ['a', 'b', 'c', 'd', 'e']
 const right: InformerParts = { transition, applyDelta }

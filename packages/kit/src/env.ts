@@ -14,7 +14,7 @@ export interface Env {
   readonly tracer?: Tracer
 }
 
-/** The real environment. @default silent */
+/** An `Env` with the real clock, randomness and scheduler; it logs nothing unless it is given a logger. */
 export function createRealEnv(log: Logger = silentLogger): Env {
   return { clock: createRealClock(), random: createRealRandom(), scheduler: directScheduler, log }
 }

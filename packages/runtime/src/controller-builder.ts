@@ -58,6 +58,8 @@ export interface WatchOptions<T extends ApiObject = ApiObject> {
   readonly predicates?: readonly Predicate<T>[]
   /** Milliseconds for which events are batched before a reconcile. @default 0 */
   readonly delay?: number
+  /** Priority of its events in the queue; the initial list and resyncs come after everything else. @default 0 */
+  readonly priority?: number
 }
 
 /**
@@ -138,6 +140,7 @@ export interface ControllerBuilder<T extends ApiObject = ApiObject> {
 interface SourceOptions extends ClusterChoice {
   readonly predicates?: unknown
   readonly delay?: number
+  readonly priority?: number
   readonly handlers?: EventHandlers
   readonly lazy?: boolean
 }
@@ -170,7 +173,7 @@ export function createControllerBuilder(
     map: unknown,
     options: SourceOptions = {},
   ): void => {
-    const { predicates, cluster, delay, handlers, lazy } = options
+    const { predicates, cluster, delay, priority, handlers, lazy } = options
     sources.push({
       role,
       kind,
@@ -179,6 +182,7 @@ export function createControllerBuilder(
       predicates: (predicates ?? []) as readonly Predicate[],
       ...(cluster !== undefined && { cluster }),
       ...(delay !== undefined && { delay }),
+      ...(priority !== undefined && { priority }),
       ...(lazy && { lazy }),
     })
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { keyOf } from '@coxswain/apimachinery/meta'
 import { newConflict, newInternalError } from '@coxswain/apimachinery/status'
 import {
   type ControllerBuilder,
@@ -37,6 +38,29 @@ describe('a controller', () => {
     await sim.world.advance(1_000)
     assert.equal(seen.indexOf('urgent'), 1, `the new one goes before those that were there: ${seen}`)
     assert.deepEqual([...seen].sort(), ['a', 'b', 'c', 'urgent'])
+  })
+
+  it('takes the events of a watched kind in the order of their priority', async () => {
+    await using sim = new Simulation()
+    const seen: string[] = []
+    const operator = defineOperator('priorities', builder => {
+      builder
+        .controller('widget')
+        .for(widgetKind, { priority: 5, predicates: [({ object }) => object.metadata.name !== 'plain'] })
+        .watches(widgetKind, object => (object.metadata.name === 'plain' ? [keyOf(object)] : []))
+        .reconcile(async ({ key, clock }) => {
+          seen.push(key.name)
+          await clock.sleep(100)
+        })
+    })
+    sim.start(operator)
+    await sim.world.advance(50)
+    for (const name of ['busy', 'plain', 'urgent']) {
+      sim.createWidget(name)
+      await sim.world.advance(10)
+    }
+    await sim.world.advance(1_000)
+    assert.deepEqual(seen, ['busy', 'urgent', 'plain'])
   })
 
   it('runs as many reconciles as its concurrency, and never two of one object', async () => {

@@ -107,6 +107,13 @@ export {
 } from './reconcile.ts'
 export type { ReconcileRecord } from './reconcile-record.ts'
 export {
+  compareCalls,
+  coversCall,
+  describeCall,
+  type RecordedCall,
+  readRecordedCalls,
+} from './recorded-call.ts'
+export {
   type Channel,
   type CustomSource,
   createChannel,

@@ -63,7 +63,7 @@ export interface Leadership {
 }
 
 /**
- * One leader at a time, by a Lease. The leader renews it; candidates take it when it was not renewed for its
+ * Elects one leader among replicas by a Lease. The leader renews it; candidates take it when it was not renewed for its
  * duration, measured by their own clock from when they observed the last renewal.
  *
  * The leader counts from when it *sent* its last successful renewal: no write is admitted later than `renewDeadline`

@@ -1,4 +1,4 @@
-import { type Client, createClient, waitFor } from '@coxswain/client'
+import { type Client, conditions, createClient, waitFor } from '@coxswain/client'
 import type { InformerFactory } from '@coxswain/informers'
 import { aborted, createAbortError, createRealEnv, type Env, TaskGroup } from '@coxswain/kit'
 import type { Handler, Transport } from '@coxswain/wire'
@@ -18,7 +18,7 @@ import { createClientMetrics } from './metrics/client-metrics.ts'
 import { MetricsRegistry } from './metrics/registry.ts'
 import { describeOperator, type HealthCheck, type Operator, type OperatorDefinition } from './operator.ts'
 import type { ReconcileRecord } from './reconcile-record.ts'
-import { type CrdObject, crdKind } from './webhook/kinds.ts'
+import { crdKind } from './webhook/kinds.ts'
 import { createWebhookHandler } from './webhook/webhook-handler.ts'
 import { WebhookHost, type WebhookOptions } from './webhook/webhook-host.ts'
 
@@ -199,6 +199,8 @@ export class Manager {
     }
     if (work.signal.aborted) onStop()
     else work.signal.addEventListener('abort', onStop, { once: true })
+    if (this.webhookHandler && !this.#webhooks)
+      this.#env.log.warn('the host of this operator does not serve its webhooks')
     for (const controller of this.controllers) controller.prepare()
     const eventStop = new AbortController()
     const telling = this.#broadcaster.run(eventStop.signal)
@@ -243,7 +245,9 @@ export class Manager {
     )
     for (const each of installed) {
       if (each.change === 'created')
-        await waitFor(this.#client, this.#env, { kind: crdKind, key: each }, isEstablished, { signal })
+        await waitFor(this.#client, this.#env, { kind: crdKind, key: each }, conditions.isCrdEstablished, {
+          signal,
+        })
       install.onInstalled?.(each)
     }
   }
@@ -303,17 +307,11 @@ export class Manager {
   #createWebhookHost(): WebhookHost | undefined {
     const { webhooks: options } = this.#options
     const handler = this.webhookHandler
-    if (!handler) return undefined
-    if (options) {
-      const withWebhooks = this.#operators.filter(({ definition }) => definition.webhooks.length > 0)
-      const definitions = new Map(
-        withWebhooks.map(({ definition }) => [definition.name, definition.webhooks]),
-      )
-      const { name } = this
-      return new WebhookHost(options, { definitions, name, handler, client: this.#client, env: this.#env })
-    }
-    this.#env.log.warn('the host of this operator does not serve its webhooks')
-    return undefined
+    if (!handler || !options) return undefined
+    const withWebhooks = this.#operators.filter(({ definition }) => definition.webhooks.length > 0)
+    const definitions = new Map(withWebhooks.map(({ definition }) => [definition.name, definition.webhooks]))
+    const { name } = this
+    return new WebhookHost(options, { definitions, name, handler, client: this.#client, env: this.#env })
   }
 
   #createElector(): LeaderElector | undefined {
@@ -380,11 +378,6 @@ function refuseTwice(what: string, names: readonly string[]): void {
 }
 
 type ConversionInput = Parameters<NonNullable<InstallOptions['conversionFor']>>
-
-function isEstablished(definition: CrdObject | undefined): boolean {
-  const conditions = definition?.status?.conditions ?? []
-  return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
-}
 
 /** Options of {@link runOperator}. */
 export interface RunOptions extends ManagerOptions {

@@ -104,7 +104,7 @@ export interface OperatorDefinition {
   readonly readyChecks: ReadonlyMap<string, HealthCheck>
 }
 
-/** Describes an operator. `setup` is called by each host that runs or inspects it: keep its state inside. */
+/** Describes an operator: its `setup` declares controllers, webhooks, caches and tasks. It is called by each host that runs or inspects it: keep its state inside. */
 export function defineOperator(name: string, setup: (operator: OperatorBuilder) => void): Operator {
   return { name, setup }
 }

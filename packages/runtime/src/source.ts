@@ -84,6 +84,8 @@ export interface KindSource {
   readonly cluster?: string
   /** Milliseconds for which events are batched. @default 0 */
   readonly delay?: number
+  /** @default 0 */
+  readonly priority?: number
   /** Watched only when a reconcile requests it. @default false */
   readonly lazy?: boolean
 }
@@ -95,7 +97,7 @@ export interface Channel {
   subscribe(receiver: (key: ObjectKey) => void): () => void
 }
 
-/** Creates a {@link Channel}. */
+/** Creates a {@link Channel}: `send(key)` reconciles an object for something that happened outside the cluster. */
 export function createChannel(): Channel {
   const receivers = new Set<(key: ObjectKey) => void>()
   return {

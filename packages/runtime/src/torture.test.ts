@@ -15,7 +15,7 @@ import {
   widgetPath,
 } from './test-support/simulation.ts'
 
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
+const runs = Number(process.env.TORTURE_RUNS ?? 50)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 const names = ['a', 'b', 'c']
 

@@ -12,6 +12,7 @@ import {
   type CheckpointName,
   type Invariant,
   performRun,
+  prepareStage,
   type RunResult,
   type Scenario,
   type ScenarioContext,
@@ -81,7 +82,7 @@ export async function simulate(operator: Operator, options: SimulateOptions): Pr
   const { seed = 1, budget = {}, maxFailures = 1 } = options
   const maxRuns = budget.runs ?? 500
   const without = new Set(options.without)
-  const stage = stageOf(operator, options)
+  const stage = await prepareStage(stageOf(operator, options))
   const failures: Failure[] = []
   let runs = 0
   const run = async (plan: Plan): Promise<RunResult> => {
@@ -118,7 +119,7 @@ export async function simulate(operator: Operator, options: SimulateOptions): Pr
   return { failures, runs, singleFaults: singles.length, complete: tried === singles.length }
 }
 
-function stageOf(operator: Operator, options: SimulateOptions): Stage {
+function stageOf(operator: Operator, options: SimulateOptions): Omit<Stage, 'snapshot'> {
   const { scenario, desired, always = [], replicas = 1, cluster = {} } = options
   return { operator, scenario, always, replicas, cluster, ...(desired && { desired }) }
 }

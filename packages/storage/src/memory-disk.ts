@@ -46,6 +46,19 @@ export class MemoryDisk {
     return this.#expiries
   }
 
+  /** A disk of its own with the present state and no earlier history. Values are shared. */
+  copy(): MemoryDisk {
+    const copy = new MemoryDisk()
+    this.scan({ start: '', end: undefined }, this.revision, kv => {
+      copy.#entries.set({ key: kv.key, newest: { revision: kv.modRevision, kv, older: undefined } })
+      return true
+    })
+    for (const [key, expiry] of this.#expiries) copy.#expiries.set(key, expiry)
+    copy.#log = new RevisionLog(this.revision + 1)
+    copy.#compacted = this.revision
+    return copy
+  }
+
   /** Throws `Locked` while another store has it. */
   acquire(owner: object): void {
     if (this.#owner) throw new StoreError('Locked', 'another store uses this disk')

@@ -10,7 +10,13 @@ export {
   PolicyVariables,
 } from './admissionregistration/expressions/compile.ts'
 export { defaultClientConfig, validateClientConfig } from './admissionregistration/webhook-client.ts'
-export { bootstrapApiServices } from './apiregistration/bootstrap.ts'
+export {
+  automanagedLabel,
+  bootstrapApiServices,
+  customApiService,
+  localPriorities,
+  type Priorities,
+} from './apiregistration/bootstrap.ts'
 export type { SignedMessage, VerifySignature } from './certificates/signature.ts'
 export { readCertificateRequest } from './certificates/x509.ts'
 export { validateNamespaceFinalizers } from './core/namespace.ts'

@@ -1,7 +1,7 @@
 import { type KindSelector, resourceName, selectResources } from '@coxswain/api'
-import { createApiServer } from '@coxswain/apiserver'
+import { createApiServer, defaultAuthorizer, unionAuthorizer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
-import type { ControllerSelector } from '@coxswain/controllers'
+import { type ControllerSelector, ResourceKinds } from '@coxswain/controllers'
 import { createRealEnv, type Env, type Logger, silentLogger, TaskGroup, VirtualWorld } from '@coxswain/kit'
 import type { ImageFunction } from '@coxswain/kubelet'
 import {
@@ -15,7 +15,7 @@ import {
   runOperator,
 } from '@coxswain/runtime'
 import { createScheduler, type SchedulerOptions } from '@coxswain/scheduler'
-import { createMemoryStore, type MemoryStore } from '@coxswain/storage'
+import { createMemoryStore, type MemoryDisk, type MemoryStore } from '@coxswain/storage'
 import {
   createInProcessTransport,
   type Handler,
@@ -33,16 +33,19 @@ import {
   createNodes,
   waitUntilReady,
 } from './internal/control-plane.ts'
+import { ControllersAsNeeded } from './internal/controllers-as-needed.ts'
 import { RestartableServer } from './internal/restartable-server.ts'
 import { testServiceAccounts } from './internal/service-account-keys.ts'
 import { Switchboard } from './internal/switchboard.ts'
-import { administrator, type ClusterUser, peerOf } from './internal/users.ts'
+import { administrator, type ClusterUser, operatorUser, peerOf } from './internal/users.ts'
+import { type ServedSnapshot, WrittenResources } from './internal/written-resources.ts'
 import { type Applied, type ApplyManifestsOptions, applyManifests } from './manifests/apply-manifests.ts'
 import type { Manifests } from './manifests/manifest.ts'
 import { loadPlatform } from './node/load-platform.ts'
 import { openPort } from './node/open-port.ts'
 import { createPrintingLogger } from './node/print-log.ts'
 import type { ServedCluster } from './node/serve-cluster.ts'
+import { ClusterRights } from './rights/cluster-rights.ts'
 
 /** Options of {@link startCluster}. */
 export interface ClusterOptions {
@@ -54,10 +57,10 @@ export interface ClusterOptions {
    */
   readonly kinds?: KindSelector | readonly KindSelector[]
   /**
-   * Which controllers run: `'*'` for all, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
+   * Which controllers run: `'*'` for all, `'as-needed'` for all but each from the first write on to what it works on, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
    * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
    */
-  readonly controllers?: boolean | '*' | readonly ControllerSelector[]
+  readonly controllers?: boolean | '*' | 'as-needed' | readonly ControllerSelector[]
   /** Whether Pods are scheduled, or how. @default where there are nodes */
   readonly scheduler?: boolean | SchedulerOptions
   /** Nodes that run Pods: `node-1`, `node-2`, ... Containers are simulated unless `images` has their image. @default 0 */
@@ -71,11 +74,28 @@ export interface ClusterOptions {
    * errors are printed on standard error
    */
   readonly log?: Logger
+  /**
+   * Starts with the objects of another cluster instead of those of a new one; the clock has to show its time, or a later one. To
+   * be fast, the server has no priority and fairness, and garbage collection watches a resource from the first write to it on.
+   */
+  readonly from?: ClusterSnapshot
+}
+
+/** The objects of a cluster at one time: any number of clusters can start from it, and none changes it. */
+export interface ClusterSnapshot {
+  /** What the clock showed, for the `start` of a `VirtualWorld`. */
+  readonly time: number
+  readonly disk: MemoryDisk
+  /** What was served, and the resources that had been written. */
+  readonly resources: ServedSnapshot
 }
 
 /** Options of a cluster's `start`. */
 export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport' | 'env'> {
-  /** Who the operator is to the API server, so that its RBAC rules count. @default an administrator */
+  /**
+   * Who the operator is to the API server, so that its RBAC rules count. @default an administrator; where the project has an
+   * `rbac.lock.json`, a service account with these rights
+   */
   readonly as?: ClusterUser
   /** Wraps the connection of this operator, for example with `createFaultyTransport`. */
   readonly transport?: (connection: Transport) => Transport
@@ -125,6 +145,8 @@ export interface Cluster extends ClusterExpectations, AsyncDisposable {
   advance(ms: number): Promise<void>
   /** Intercepts every request to the server until it is disposed of; the latest runs first. */
   intercept(interceptor: Interceptor): Disposable
+  /** The present objects, for `from` of other clusters: much faster than to install and create the same again. */
+  snapshot(): Promise<ClusterSnapshot>
   /** Stops the API server, keeps it away for `downtime` milliseconds, and starts it anew on the same store. */
   restart(downtime?: number): Promise<void>
   /**
@@ -161,11 +183,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   }
   const run = async <T>(promise: Promise<T>): Promise<T> =>
     world ? await runWithin(world, promise, () => served?.idle()) : await promise
-  const store = createMemoryStore({ env })
+  const { from } = options
+  const store = createMemoryStore({ env, ...(from && { disk: from.disk.copy() }) })
   const group = new TaskGroup()
   const authentication = { serviceAccounts: testServiceAccounts }
   const outbound = new Switchboard(env)
   const platform = await loadPlatform()
+  const rights = new ClusterRights()
+  const authorizer = unionAuthorizer([rights.authorizer, defaultAuthorizer])
   const server = new RestartableServer(
     () =>
       createApiServer({
@@ -173,8 +198,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
         store,
         kinds,
         authentication,
+        authorizer,
         outbound,
-        platform,
+        platform: platform.server,
+        ...(from && { isBootstrapped: true, limits: { priorityAndFairness: false } }),
         ...(kubelet && { nodes: { connection: kubelet.connection } }),
       }),
     group,
@@ -187,7 +214,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const interceptor = interceptors[index]
     return interceptor
       ? interceptor(request, inner => passOn(index - 1, inner))
-      : activity.during(() => server.handler(request))
+      : activity.during(() => {
+          written.note(request)
+          return server.handler(request)
+        })
   }
   const handler: Handler = request => passOn(interceptors.length - 1, request)
   const connect = (user?: ClusterUser) =>
@@ -195,6 +225,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const clientOf = (userAgent: string, transport: Transport = connect()) =>
     createClient({ env, userAgent, transport })
   const client = clientOf('test/0.1')
+  const written = new WrittenResources(from?.resources ?? { served: [], written: [] }, {
+    kinds: new ResourceKinds(clientOf('kube-controller-manager/0.1')),
+    clock: env.clock,
+    onFirst: resource => asNeeded?.need(resource),
+  })
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
   const reconciles = new ReconcileLog()
   const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
@@ -222,9 +257,27 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ...rest
     } = startOptions
     const userAgent = `${operator.name}/0.1`
+    const project = platform.findProjectRights()
+    const user = as ?? (project && operatorUser(operator))
+    let transport = wrap(connect(user))
+    if (project && user !== undefined) {
+      const name = peerOf(user).commonName
+      rights.add(name, {
+        project,
+        operator,
+        decides: as === undefined,
+        electionNamespace: rest.leaderElection?.namespace,
+      })
+      transport = rights.transport(transport, project)
+      const { onReconcile } = rest
+      rest.onReconcile = record => {
+        rights.noteReconcile(name, record.key)
+        onReconcile?.(record)
+      }
+    }
     return startWith(operator, {
       ...rest,
-      client: createClient({ env: own, userAgent, transport: wrap(connect(as)) }),
+      client: createClient({ env: own, userAgent, transport }),
       env: { ...own, log: own === env ? log : own.log },
     })
   }
@@ -234,9 +287,16 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       env: options.log ? { ...env, log } : env,
       errorEvents: false,
     })
-  if (controllers.includes('serviceaccount-controller'))
+  const asNeeded =
+    options.controllers === 'as-needed'
+      ? new ControllersAsNeeded(names =>
+          startBuiltIn(createControllers(names, { serves, ...(from && { collected: written }) })),
+        )
+      : undefined
+  if (!from && (asNeeded || controllers.includes('serviceaccount-controller')))
     await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
-  if (controllers.length > 0) startBuiltIn(createControllers(controllers, serves))
+  if (controllers.length > 0)
+    startBuiltIn(createControllers(controllers, { serves, ...(from && { collected: written }) }))
   if (kubelet) startBuiltIn(kubelet.operator)
   if (scheduler) startBuiltIn(createScheduler(scheduler === true ? {} : scheduler))
   await run(waitUntilReady(client, env, { controllers, nodes }))
@@ -265,6 +325,11 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       interceptors.push(interceptor)
       return { [Symbol.dispose]: () => void interceptors.splice(interceptors.indexOf(interceptor), 1) }
     },
+    snapshot: async () => {
+      const { resources: served } = await run(new ResourceKinds(client).refresh())
+      const resources = { served, written: [...written.names] }
+      return { time: env.clock.now(), disk: store.disk.copy(), resources }
+    },
     restart: (downtime = 0) => run(server.restart(downtime, env)),
     kubeconfig: async () => {
       outside ??= openPort({ handler, log: env.log, ...(world && { world }) })
@@ -276,6 +341,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       group.abort()
       await run(group.join())
       await run(store.close())
+      for (const recording of rights.recordings) platform.saveRecording(recording)
+      rights.check()
     },
   }
 }

@@ -9,6 +9,7 @@ export type { SchedulerOptions } from '@coxswain/scheduler'
 export {
   type Cluster,
   type ClusterOptions,
+  type ClusterSnapshot,
   type Interceptor,
   type StartOptions,
   startCluster,

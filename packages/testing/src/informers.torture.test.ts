@@ -13,7 +13,7 @@ import { mistakes, type Planted } from './test-support/informer-mistakes.ts'
 import { RequestLog } from './test-support/request-log.ts'
 import { summary, Witness } from './test-support/witness.ts'
 
-const runs = Number(process.env.TORTURE_RUNS ?? 100)
+const runs = Number(process.env.TORTURE_RUNS ?? 30)
 const first = Number(process.env.TORTURE_SEED ?? 1)
 /** So that a suite with a planted bug ends soon also when it does not notice. */
 const plantedRuns = 300
@@ -52,7 +52,11 @@ function rollScope(dice: Random): Scope {
 async function change(cluster: Cluster, dice: Random, step: number): Promise<void> {
   const { client, run } = cluster
   const key = { namespace: dice.below(4) ? 'default' : 'kube-public', name: names[dice.below(names.length)]! }
-  if (dice.below(3) === 0) return void (await run(client.delete(ConfigMap, key)))
+  if (dice.below(3) === 0) {
+    await run(client.delete(ConfigMap, key))
+    // Half of them come back at once, as another object.
+    if (dice.below(2)) return
+  }
   const object = {
     metadata: { ...key, labels: { shown: dice.below(3) ? 'yes' : 'no' } },
     data: { step: String(step) },

@@ -12,7 +12,7 @@ const ways = ['kill', 'pause', 'partition', 'loss of the lease', 'stop'] as cons
 type Way = (typeof ways)[number]
 
 /** The ways to lose a leader share the runs, five hundred each at most. */
-const runs = Math.min(500, Math.ceil(Number(process.env.TORTURE_RUNS ?? 75) / ways.length))
+const runs = Math.min(500, Math.ceil(Number(process.env.TORTURE_RUNS ?? 45) / ways.length))
 const first = Number(process.env.TORTURE_SEED ?? 1)
 const renewDeadline = 10_000
 const leaseDuration = 15_000

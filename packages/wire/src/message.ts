@@ -13,6 +13,7 @@ export interface WireRequest {
   /**
    * The streamed body, for one reader, for requests that the server passes through; `body` is then absent. It
    * throws when the client aborts; a handler that does not need (the rest of) it calls its `return`, or just responds.
+   * A transport over sockets sends it as it arrives, with the `content-length` of the headers if they have one.
    */
   readonly bodyStream?: AsyncIterable<Uint8Array>
   /**

@@ -387,6 +387,12 @@ type PrometheusRuleSpec struct {
 	Groups []RuleGroup `json:"groups"`
 }
 
+type ListItem struct {
+	Name string `json:"name"`
+	// +optional
+	Value string `json:"value,omitempty"`
+}
+
 type AppHelm struct {
 	// +kubebuilder:pruning:PreserveUnknownFields
 	// +optional

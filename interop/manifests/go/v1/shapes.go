@@ -192,12 +192,6 @@ type ImmutablesSpec struct {
 	Size int32 `json:"size,omitempty"`
 }
 
-type ListItem struct {
-	Name string `json:"name"`
-	// +optional
-	Value string `json:"value,omitempty"`
-}
-
 type AtomicLists struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional

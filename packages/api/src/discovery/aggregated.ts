@@ -23,7 +23,8 @@ export interface GroupDiscovery {
 /** A version of an API group in aggregated discovery. */
 export interface VersionDiscovery {
   version: string
-  resources: ResourceDiscovery[]
+  /** Absent where another server has the version, and none are known. */
+  resources?: ResourceDiscovery[]
   /** `Stale` for a group whose server does not answer: it is listed all the same. */
   freshness: 'Current' | 'Stale'
 }

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import { sha256 } from '@coxswain/kit'
 import { builtinResources } from '../resources/builtin-resources.ts'
+import { servedGroups } from '../served-groups.ts'
 import { readFixture } from '../test-support/fixture.ts'
 import { aggregatedDiscovery } from './aggregated.ts'
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.ts'
@@ -44,7 +45,7 @@ describe('discovery of the built-in kinds', () => {
   const resources = builtinResources()
 
   it('lists the groups as a real server does', () => {
-    assert.deepEqual(apiGroupList(resources), golden.apis)
+    assert.deepEqual(apiGroupList(servedGroups(resources)), golden.apis)
     assert.deepEqual(apiVersions('<address>'), golden.api)
   })
 
@@ -56,7 +57,7 @@ describe('discovery of the built-in kinds', () => {
         root === 'api'
           ? apiResourceList(resources, '', first)
           : second === undefined
-            ? apiGroup(resources, first)
+            ? apiGroup(servedGroups(resources), first)
             : apiResourceList(resources, first, second)
       assert.deepEqual(actual, golden[name], name)
     }
@@ -69,8 +70,8 @@ describe('discovery of the built-in kinds', () => {
   })
 
   it('knows nothing of groups and versions that are not served', () => {
-    assert.equal(apiGroup(resources, 'example.com'), undefined)
-    assert.equal(apiGroup(resources, ''), undefined)
+    assert.equal(apiGroup(servedGroups(resources), 'example.com'), undefined)
+    assert.equal(apiGroup(servedGroups(resources), ''), undefined)
     assert.equal(apiResourceList(resources, 'apps', 'v1beta1'), undefined)
   })
 })
@@ -79,7 +80,7 @@ describe('discovery of custom resources', () => {
   const resources = [widgets, ...builtinResources()]
 
   it('puts their groups behind the built-in ones, the preferred version first', () => {
-    assert.deepEqual(apiGroupList(resources).groups.at(-1), {
+    assert.deepEqual(apiGroupList(servedGroups(resources)).groups.at(-1), {
       name: 'example.com',
       versions: [
         { groupVersion: 'example.com/v1', version: 'v1' },

@@ -39,22 +39,26 @@ export function apiVersions(serverAddress: string): object {
   }
 }
 
-/** `/apis`: groups in the order of preference. */
-export function apiGroupList(resources: readonly ResourceInfo[]): {
+/** `/apis`: groups with their versions, both in the order of preference. The core group is left out. */
+export function apiGroupList(groups: ReadonlyMap<string, readonly string[]>): {
   kind: 'APIGroupList'
   apiVersion: 'v1'
   groups: ApiGroup[]
 } {
-  const groups: ApiGroup[] = []
-  for (const [group, versions] of servedGroups(resources)) {
-    if (group !== '') groups.push(describeGroup(group, versions))
+  const named = [...groups].filter(([group]) => group !== '')
+  return {
+    kind: 'APIGroupList',
+    apiVersion: 'v1',
+    groups: named.map(([group, versions]) => describeGroup(group, versions)),
   }
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups }
 }
 
 /** `/apis/GROUP`; undefined when nothing of the group is served. */
-export function apiGroup(resources: readonly ResourceInfo[], group: string): ApiGroup | undefined {
-  const versions = group === '' ? undefined : servedGroups(resources).get(group)
+export function apiGroup(
+  groups: ReadonlyMap<string, readonly string[]>,
+  group: string,
+): ApiGroup | undefined {
+  const versions = group === '' ? undefined : groups.get(group)
   return versions && { kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group, versions) }
 }
 

@@ -28,7 +28,7 @@ import { TypedValueError } from './path-element.ts'
 import { createResetFilter, type ResetFields } from './reset-fields.ts'
 import { objectSchema, type TypeNode, typeNodeOf } from './type-node.ts'
 import { printTypedError, validateTyped } from './typed-walk.ts'
-import { applyConfig, type Conflict, ConflictError, trackUpdate } from './updater.ts'
+import { applyConfig, type Change, type Conflict, ConflictError, trackUpdate } from './updater.ts'
 import type { UpdaterContext } from './updater-context.ts'
 
 export interface FieldManagerOptions {
@@ -167,10 +167,9 @@ function update(options: FieldManagerOptions, context: UpdaterContext, request: 
     const managers = isOwn ? decodeOrEmpty(liveEntries) : decodeRequested(nextEntries, liveEntries)
     if (managers.size === 0 && hasUid(live)) return withEntries(next, undefined)
     const before = live ?? options.emptyObject ?? { apiVersion: options.apiVersion, kind: options.kind }
-    const changed = track(before, next, managers, context, options, {
-      manager: request.manager === '' ? 'unknown' : request.manager,
-      subresource,
-    })
+    const manager = request.manager === '' ? 'unknown' : request.manager
+    const write = { before, after: next, manager, subresource, time: options.now }
+    const changed = track(managers, write, context)
     if (!changed && isOwn) return withEntries(next, liveEntries)
     return withEntries(next, encodeManagedFields(managers))
   } catch (error) {
@@ -179,24 +178,26 @@ function update(options: FieldManagerOptions, context: UpdaterContext, request: 
   }
 }
 
-/** Gives an updater ownership of the changes from `live` to `next`; false if no manager changes. Changes `managers`. */
-function track(
-  live: PlainObject,
-  next: PlainObject,
-  managers: Managers,
-  context: UpdaterContext,
-  options: FieldManagerOptions,
-  who: { readonly manager: string; readonly subresource: string },
-): boolean {
+/** A change, who makes it, and when. */
+interface TrackedWrite extends Change {
+  readonly manager: string
+  readonly subresource: string
+  readonly time: () => string
+}
+
+/** Gives an updater ownership of what it changes; false if no manager changes. Changes `managers`. */
+function track(managers: Managers, write: TrackedWrite, context: UpdaterContext): boolean {
+  const { before, after, manager, subresource, time } = write
   const known = new Map(managers)
-  const changes = trackUpdate(tracked(live), tracked(next), managers, context)
+  const changes = trackUpdate(managers, { before: tracked(before), after: tracked(after) }, context)
   const set = changes === undefined ? emptyFieldSet : difference(changes, unowned)
   if (!isEmptySet(set)) {
-    const identity = { ...who, operation: 'Update', apiVersion: options.apiVersion } as const
+    const { apiVersion } = context
+    const identity = { manager, subresource, operation: 'Update', apiVersion } as const
     const id = managerIdentifier(identity)
     const previous = managers.get(id)
     const owned = previous === undefined ? set : union(set, previous.set)
-    managers.set(id, { ...identity, set: owned, time: options.now() })
+    managers.set(id, { ...identity, set: owned, time: time() })
     capUpdaters(managers)
     return true
   }
@@ -255,15 +256,23 @@ function applyOnce(
   const managers = decodeLive(live)
   if (managers.size === 0 && live !== undefined) {
     const empty = options.emptyObject ?? { apiVersion: options.apiVersion, kind: options.kind }
-    track(empty, live, managers, context, options, { manager: 'before-first-apply', subresource })
+    const write = {
+      before: empty,
+      after: live,
+      manager: 'before-first-apply',
+      subresource,
+      time: options.now,
+    }
+    track(managers, write, context)
   }
   const identity = { manager, operation: 'Apply', subresource, apiVersion: options.apiVersion } as const
   const id = managerIdentifier(identity)
   const last = managers.get(id)
   const before = live ?? {}
-  const next = applyConfig(before, patch, managers, context, { id, manager: identity, force })
+  const config = { live: before, config: patch, id, manager: identity, force }
+  const next = applyConfig(managers, config, context)
   const isChanged = live === undefined || !deepEqual(next, live)
-  finishManager(managers, id, last, isChanged ? options.now() : last?.time)
+  finishManager(managers, id, { last, time: isChanged ? options.now() : last?.time })
   return withEntries(next, encodeManagedFields(managers))
 }
 
@@ -271,8 +280,7 @@ function applyOnce(
 function finishManager(
   managers: Managers,
   id: string,
-  last: Manager | undefined,
-  time: string | undefined,
+  { last, time }: { readonly last: Manager | undefined; readonly time: string | undefined },
 ): void {
   const applied = managers.get(id)
   if (applied === undefined) return

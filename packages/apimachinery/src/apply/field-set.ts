@@ -73,6 +73,7 @@ export class PathCollector {
       const child = node[element]
       if (child === undefined) node[element] = {}
       else if (!hasChildren(child)) node[element] = { [self]: leaf as MutableSet }
+      else if (ordered.has(child)) node[element] = { ...child }
       this.#nodes.push(node[element]!)
     }
     const node = this.#nodes[path.length - 1]!
@@ -299,8 +300,19 @@ function decodeNode(fields: unknown): FieldSet {
   return node[self] !== undefined && !hasChildren(node) ? leaf : node
 }
 
+/** Sets whose elements are in order down to the last one, and which never change. */
+const ordered = new WeakSet<FieldSet>([emptyFieldSet])
+
+/** The set with its own elements in order, for one whose children are ordered sets. */
+export function orderedSet(set: FieldSet): FieldSet {
+  const result = Object.freeze(encodeFieldSet(set))
+  ordered.add(result)
+  return result
+}
+
 /** The set with its elements in the order in which Kubernetes writes them. */
 export function encodeFieldSet(set: FieldSet): FieldSet {
+  if (ordered.has(set)) return set
   let previous: PathElement | undefined
   let out: MutableSet | undefined
   let isSorted = true

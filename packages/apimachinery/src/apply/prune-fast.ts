@@ -20,11 +20,9 @@ interface Place {
 /** The paths to remove; `undefined` when the rest of a field needs the exact way. */
 export function findGoneFast(
   value: unknown,
-  last: FieldSet,
-  owned: FieldSet,
-  type: TypeNode,
+  sets: Pick<Place, 'last' | 'owned' | 'type'>,
 ): FieldSet | undefined {
-  return walk({ last, owned, type, value, isRemoved: false, isDropped: false })?.gone
+  return walk({ ...sets, value, isRemoved: false, isDropped: false })?.gone
 }
 
 function walk(place: Place): { gone: FieldSet; isLeft: boolean } | undefined {

@@ -18,15 +18,17 @@ import type { TypeNode } from './type-node.ts'
 import { fieldSetOf, removeItems } from './typed-walk.ts'
 import type { UpdaterContext } from './updater-context.ts'
 
-/**
- * `merged` without the fields that the applier owned (`last`), no longer applies (not in `set`) and no other manager owns.
- * `managers` already has the applier with its new set.
- */
+/** The applier as it was and what it applies now; `managers` already has it with its new set. */
+export interface Applier {
+  readonly last: Manager | undefined
+  readonly set: FieldSet
+  readonly managers: Managers
+}
+
+/** `merged` without the fields that the applier owned, no longer applies and no other manager owns. */
 export function prune(
   merged: PlainObject,
-  last: Manager | undefined,
-  set: FieldSet,
-  managers: Managers,
+  { last, set, managers }: Applier,
   context: UpdaterContext,
 ): PlainObject {
   if (last === undefined || isEmptySet(last.set)) return merged
@@ -42,7 +44,7 @@ export function prune(
     else isOneVersion = false
   }
   const gone =
-    (isOneVersion ? findGoneFast(object, last.set, owned, type) : undefined) ??
+    (isOneVersion ? findGoneFast(object, { last: last.set, owned, type }) : undefined) ??
     findGoneExactly(object, last, owned, { managers, context, apiVersion, type, isOneVersion })
   const result = removeItems(object, gone, type) as PlainObject
   return context.convert(result, context.apiVersion)!
@@ -202,21 +204,25 @@ function findGoneInVersions(
   let pruned = removeItems(object, last, type) as PlainObject
   const own = owned.get(apiVersion)
   // The object's own version first: conversion may need what would be missing.
-  if (own !== undefined) pruned = keepSet(object, pruned, type, own)
+  if (own !== undefined) pruned = keepSet({ merged: object, pruned }, type, own)
   owned.delete(apiVersion)
   for (const [version, set] of owned) {
     const node = context.typeOf(version)
     const whole = context.convert(object, version)
     const part = context.convert(pruned, version)
     if (node === undefined || whole === undefined || part === undefined) continue
-    pruned = context.convert(keepSet(whole, part, node, set), apiVersion)!
+    pruned = context.convert(keepSet({ merged: whole, pruned: part }, node, set), apiVersion)!
   }
   const left = withNamedFields(fieldSetOf(pruned, type), type)
   return intersection(difference(all, left), last)
 }
 
 /** `pruned` with the fields in `owned` restored from `merged`. */
-function keepSet(merged: PlainObject, pruned: PlainObject, type: TypeNode, owned: FieldSet): PlainObject {
+function keepSet(
+  { merged, pruned }: { readonly merged: PlainObject; readonly pruned: PlainObject },
+  type: TypeNode,
+  owned: FieldSet,
+): PlainObject {
   const all = withNamedFields(fieldSetOf(merged, type), type)
   const left = withNamedFields(fieldSetOf(pruned, type), type)
   const kept = union(left, withNamedFields(owned, type))

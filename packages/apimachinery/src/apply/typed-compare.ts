@@ -2,6 +2,7 @@ import { isPlainObject, type PlainObject } from '../json/plain.ts'
 import { deepEqual } from '../json/value.ts'
 import { emptyFieldSet, type FieldSet, PathCollector } from './field-set.ts'
 import { elementOf, fieldElement, type PathElement, printElement, TypedValueError } from './path-element.ts'
+import { leafSet, RecentSets, type SharedSet } from './recent-sets.ts'
 import { type AtomKind, atomOf, type ListType, type MapType, type TypeNode } from './type-node.ts'
 
 /** How one object differs from another. No path is in two of the sets. */
@@ -52,8 +53,8 @@ function leave(walk: Walk): void {
 /** `undefined` is an absent value, which differs from null. At least one is present. */
 function compareNode(walk: Walk, before: unknown, after: unknown, type: TypeNode | undefined): void {
   if (before === after) return
-  if (before === undefined) insert(walk, 'added', everythingIn(after, type))
-  else if (after === undefined) insert(walk, 'removed', everythingIn(before, type))
+  if (before === undefined) insert(walk, 'added', everythingIn(after, type).set)
+  else if (after === undefined) insert(walk, 'removed', everythingIn(before, type).set)
   else if (type === undefined) compareLeaf(walk, before, after)
   else {
     const left = atomOf(type, before)
@@ -177,39 +178,42 @@ function compareGroups(
   leave(walk)
 }
 
+const maps = new RecentSets(fieldElement)
+const lists = new RecentSets(element => element)
+
 /** Every path of a value that was not there before, its own among them. */
-export function everythingIn(value: unknown, type: TypeNode | undefined): FieldSet {
+function everythingIn(value: unknown, type: TypeNode | undefined): SharedSet {
   const kind = type === undefined ? undefined : atomOf(type, value)
   if (kind === 'map' && isPlainObject(value) && !type!.map!.isAtomic)
     return everythingInMap(value, type!.map!)
   if (kind === 'list' && Array.isArray(value) && type!.list!.kind !== 'atomic') {
     return everythingInList(value, type!.list!)
   }
-  return emptyFieldSet
+  return leafSet
 }
 
-function everythingInMap(value: PlainObject, map: MapType): FieldSet {
-  const node: Record<string, FieldSet> = {}
-  let isEmpty = true
+function everythingInMap(value: PlainObject, map: MapType): SharedSet {
+  const keys: string[] = []
+  const children: SharedSet[] = []
   for (const key in value) {
     if (value[key] === undefined) continue
-    if (isEmpty) {
-      node['.'] = emptyFieldSet
-      isEmpty = false
-    }
-    node[fieldElement(key)] = everythingIn(value[key], map.typeOf(key))
+    keys.push(key)
+    children.push(everythingIn(value[key], map.typeOf(key)))
   }
-  return isEmpty ? emptyFieldSet : node
+  return maps.find(keys, children)
 }
 
-function everythingInList(value: readonly unknown[], list: ListType): FieldSet {
-  if (value.length === 0) return emptyFieldSet
-  const node: Record<string, FieldSet> = { '.': emptyFieldSet }
+function everythingInList(value: readonly unknown[], list: ListType): SharedSet {
+  const elements: PathElement[] = []
+  const children: SharedSet[] = []
+  const known = new Set<PathElement>()
   for (let i = 0; i < value.length; i++) {
     const element = elementAt(value, i, list, none as [])
-    node[element] = node[element] === undefined ? everythingIn(value[i], list.items) : emptyFieldSet
+    elements.push(element)
+    children.push(known.has(element) ? leafSet : everythingIn(value[i], list.items))
+    known.add(element)
   }
-  return node
+  return lists.find(elements, children)
 }
 
 function isEmptyObject(object: PlainObject): boolean {

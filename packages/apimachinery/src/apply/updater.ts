@@ -37,9 +37,14 @@ function reconcile(managers: Managers, live: PlainObject, context: UpdaterContex
   }
 }
 
+/** An object before and after a write. */
+export interface Change {
+  readonly before: PlainObject
+  readonly after: PlainObject
+}
+
 function compareFiltered(
-  before: PlainObject,
-  after: PlainObject,
+  { before, after }: Change,
   apiVersion: string,
   context: UpdaterContext,
 ): Comparison | undefined {
@@ -58,12 +63,12 @@ function compareFiltered(
  */
 function takeChanges(
   managers: Managers,
-  { before, after }: { before: PlainObject; after: PlainObject },
+  change: Change & { readonly workflow: string | undefined; readonly force: boolean },
   context: UpdaterContext,
-  { workflow, force }: { workflow: string | undefined; force: boolean },
 ): Comparison | undefined {
+  const { before, after, workflow, force } = change
   const comparisons = new Map<string, Comparison | undefined>()
-  const own = compareFiltered(before, after, context.apiVersion, context)
+  const own = compareFiltered(change, context.apiVersion, context)
   comparisons.set(context.apiVersion, own)
   const conflicts: Conflict[] = []
   const taken: Manager[] = []
@@ -78,7 +83,7 @@ function takeChanges(
         managers.delete(id)
         continue
       }
-      comparisons.set(apiVersion, compareFiltered(left, right, apiVersion, context))
+      comparisons.set(apiVersion, compareFiltered({ before: left, after: right }, apiVersion, context))
     }
     const comparison = comparisons.get(apiVersion)
     if (comparison === undefined) continue
@@ -94,39 +99,43 @@ function takeChanges(
 }
 
 /**
- * Removes the changes from `live` to `next` from their managers; returns them, for the caller to give to the manager that made
- * them. Changes `managers`.
+ * Removes what a write changes from its managers; returns it, for the caller to give to the manager that made the write.
+ * Changes `managers`.
  */
 export function trackUpdate(
-  live: PlainObject,
-  next: PlainObject,
   managers: Managers,
+  { before, after }: Change,
   context: UpdaterContext,
 ): FieldSet | undefined {
-  reconcile(managers, live, context)
-  const versions = { before: live, after: next }
-  const comparison = takeChanges(managers, versions, context, { workflow: undefined, force: true })
+  reconcile(managers, before, context)
+  const comparison = takeChanges(managers, { before, after, workflow: undefined, force: true }, context)
   return comparison === undefined ? undefined : union(comparison.modified, comparison.added)
 }
 
-/** `live` after `config` is applied by the manager `id`. Changes `managers`. */
+export interface ApplyConfigRequest {
+  readonly live: PlainObject
+  readonly config: PlainObject
+  /** The identifier of the applier. */
+  readonly id: string
+  readonly manager: Omit<Manager, 'set' | 'time'>
+  readonly force: boolean
+}
+
+/** `live` after `config` is applied. Changes `managers`. */
 export function applyConfig(
-  live: PlainObject,
-  config: PlainObject,
   managers: Managers,
+  request: ApplyConfigRequest,
   context: UpdaterContext,
-  request: { readonly id: string; readonly manager: Omit<Manager, 'set' | 'time'>; readonly force: boolean },
 ): PlainObject {
+  const { live, config } = request
   reconcile(managers, live, context)
   const type = context.typeOf(context.apiVersion)!
   const merged = mergeTyped(live, config, type) as PlainObject
   const last = managers.get(request.id)
   const set = context.filter(fieldSetOf(config, type), context.apiVersion)
   managers.set(request.id, { ...request.manager, set, time: last?.time })
-  const next = prune(merged, last, set, managers, context)
-  takeChanges(managers, { before: live, after: next }, context, {
-    workflow: request.id,
-    force: request.force,
-  })
+  const next = prune(merged, { last, set, managers }, context)
+  const change = { before: live, after: next, workflow: request.id, force: request.force }
+  takeChanges(managers, change, context)
   return next
 }

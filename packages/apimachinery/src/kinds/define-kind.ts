@@ -9,6 +9,7 @@ import type { Builder, CelOptions } from './builder.ts'
 import type { ApplyFields, Carried, CreateFields, Fields, ReadFields } from './builder-types.ts'
 import { type ConversionStep, type Conversions, findConversion } from './conversion.ts'
 import type { Kind } from './kind.ts'
+import { pluralOf } from './plural.ts'
 import type { PrinterColumn } from './resource-info.ts'
 import { objectSchema, schemaOf } from './s.ts'
 
@@ -337,13 +338,6 @@ function conversionSteps(
   const apart = steps.length > 0 && names.find(name => !findConversion(steps, first, name))
   if (apart) fail(`conversions: there is none between ${first} and ${apart}`)
   return steps
-}
-
-/** The plural as controller-gen and Kubernetes guess it. */
-function pluralOf(singular: string): string {
-  if (/(?:s|x|z|ch|sh)$/.test(singular)) return `${singular}es`
-  if (/[^aeiou]y$/.test(singular)) return `${singular.slice(0, -1)}ies`
-  return `${singular}s`
 }
 
 function rootSchema(version: VersionDefinition): Schema {

@@ -12,25 +12,32 @@ import { validateValue } from './validate.ts'
  */
 export function validateDefaults(schema: Schema, path: Path): FieldError[] {
   const errors: FieldError[] = []
-  visit({ ...schema, 'x-kubernetes-embedded-resource': true }, false, path, errors)
+  visit({ ...schema, 'x-kubernetes-embedded-resource': true }, { path, inMeta: false }, errors)
   return errors
 }
 
-function visit(schema: Schema, insideMeta: boolean, path: Path, errors: FieldError[]): void {
+interface Place {
+  readonly path: Path
+  /** Below the apiVersion, kind or metadata of a resource. */
+  readonly inMeta: boolean
+}
+
+function visit(schema: Schema, place: Place, errors: FieldError[]): void {
+  const { path } = place
   const embedded = schema['x-kubernetes-embedded-resource'] === true
-  const inMeta = insideMeta && !embedded
+  const inMeta = place.inMeta && !embedded
   if (schema.default !== undefined && schema.default !== null) {
-    for (const error of checkDefault(schema, schema.default, inMeta, path.child('default')))
-      errors.push(error)
+    for (const error of checkDefault(schema, { path: path.child('default'), inMeta })) errors.push(error)
   }
-  if (schema.items !== undefined) visit(schema.items, inMeta, path.child('items'), errors)
+  if (schema.items !== undefined) visit(schema.items, { path: path.child('items'), inMeta }, errors)
   for (const [key, property] of Object.entries(schema.properties ?? {})) {
     const isMeta = embedded && (key === 'metadata' || key === 'apiVersion' || key === 'kind')
-    visit(property, inMeta || isMeta, path.child('properties').key(key), errors)
+    visit(property, { path: path.child('properties').key(key), inMeta: inMeta || isMeta }, errors)
   }
 }
 
-function checkDefault(schema: Schema, value: unknown, inMeta: boolean, path: Path): FieldError[] {
+function checkDefault(schema: Schema, { path, inMeta }: Place): FieldError[] {
+  const value = schema.default
   const errors: FieldError[] = []
   if (!inMeta) {
     const resourceRoot = schema['x-kubernetes-embedded-resource'] === true

@@ -3,7 +3,11 @@ import type { Path } from '../field/path.ts'
 import { printValue } from '../go/print-value.ts'
 import type { Schema } from './schema.ts'
 
-function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schema, path: Path): FieldError[] {
+/** The type of a schema that has the keyword. */
+const typeWith = { 'x-kubernetes-map-type': 'object', 'x-kubernetes-list-type': 'array' } as const
+
+function wantType(schema: Schema, keyword: keyof typeof typeWith, path: Path): FieldError[] {
+  const type = typeWith[keyword]
   if (schema.type === type) return []
   const detail = `must be ${type} if ${keyword} is specified`
   return [
@@ -14,7 +18,7 @@ function wantType(schema: Schema, type: 'object' | 'array', keyword: keyof Schem
 export function checkMapType(schema: Schema, path: Path, errors: FieldError[]): void {
   const type: string | undefined = schema['x-kubernetes-map-type']
   if (type === undefined) return
-  for (const error of wantType(schema, 'object', 'x-kubernetes-map-type', path)) errors.push(error)
+  for (const error of wantType(schema, 'x-kubernetes-map-type', path)) errors.push(error)
   if (type !== 'atomic' && type !== 'granular') {
     errors.push(notSupported(path.child('x-kubernetes-map-type'), type, ['atomic', 'granular']))
   }
@@ -23,7 +27,7 @@ export function checkMapType(schema: Schema, path: Path, errors: FieldError[]): 
 export function checkListType(schema: Schema, path: Path, errors: FieldError[]): void {
   const type: string | undefined = schema['x-kubernetes-list-type']
   if (type === undefined) return
-  const wrong = wantType(schema, 'array', 'x-kubernetes-list-type', path)
+  const wrong = wantType(schema, 'x-kubernetes-list-type', path)
   for (const error of wrong) errors.push(error)
   if (wrong.length === 0 && type === 'set') checkSetItems(schema.items, path.child('items'), errors)
   if (type !== 'atomic' && type !== 'set' && type !== 'map') {
@@ -45,24 +49,28 @@ function checkSetItems(items: Schema | undefined, path: Path, errors: FieldError
 
 export function checkListMapKeys(schema: Schema, path: Path, errors: FieldError[]): void {
   const type = schema['x-kubernetes-list-type']
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  if (keys.length > 0 && type !== 'map') {
+  if (keysOf(schema).length > 0 && type !== 'map') {
     const at = path.child('x-kubernetes-list-type')
     const detail = 'must be map if x-kubernetes-list-map-keys is non-empty'
     errors.push(type === undefined ? required(at, detail) : invalid(at, type, detail))
   }
-  if (type === 'map') checkKeys(schema, keys, path, errors)
+  if (type === 'map') checkKeys(schema, path, errors)
   const { items } = schema
   if ((type !== 'map' && type !== 'set') || items === undefined) return
   const at = path.child('items')
   if (items.nullable === true) {
     errors.push(forbidden(at.child('nullable'), `cannot be nullable when x-kubernetes-list-type is ${type}`))
   }
-  if (type === 'map') checkPresence(items, keys, at, errors)
+  if (type === 'map') checkPresence(schema, path, errors)
 }
 
-function checkKeys(schema: Schema, keys: readonly string[], path: Path, errors: FieldError[]): void {
+function keysOf(schema: Schema): readonly string[] {
+  return schema['x-kubernetes-list-map-keys'] ?? []
+}
+
+function checkKeys(schema: Schema, path: Path, errors: FieldError[]): void {
   const { items } = schema
+  const keys = keysOf(schema)
   const at = path.child('x-kubernetes-list-map-keys')
   if (keys.length === 0) errors.push(required(at, 'must not be empty if x-kubernetes-list-type is map'))
   if (items === undefined) {
@@ -89,13 +97,14 @@ function checkKeys(schema: Schema, keys: readonly string[], path: Path, errors: 
   }
 }
 
-function checkPresence(items: Schema, keys: readonly string[], path: Path, errors: FieldError[]): void {
+function checkPresence(schema: Schema, path: Path, errors: FieldError[]): void {
+  const items = schema.items!
   const why = 'this property is in x-kubernetes-list-map-keys, so it'
   const given = new Set(items.required)
-  for (const key of keys) {
+  for (const key of keysOf(schema)) {
     const property = propertyOf(items, key)
     if (property === undefined) continue
-    const at = path.child('properties').key(key)
+    const at = path.child('items').child('properties').key(key)
     if (!given.has(key) && property.default === undefined) {
       errors.push(required(at.child('default'), `${why} must have a default or be a required property`))
     }

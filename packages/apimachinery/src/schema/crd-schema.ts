@@ -47,11 +47,7 @@ export function inspectCrdSchema(schema: Schema, path: Path = Path.root): CrdSch
   const structural = unreadable === undefined ? checkStructural(schema, path) : []
   const structure =
     structural.length > 0 || unreadable !== undefined ? structural : validateDefaults(schema, path)
-  const keywords: FieldError[] = []
-  if (schema.nullable === true)
-    keywords.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
-  checkNode(schema, { root: true, insideMeta: false, noDefault: undefined }, path, keywords)
-  return { structure, keywords, unreadable }
+  return { structure, keywords: new KeywordsCheck().run(schema, path), unreadable }
 }
 
 /** The same as one list. */
@@ -90,105 +86,123 @@ function children(schema: Schema): Schema[] {
   ]
 }
 
-function checkNode(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
-  checkKeywords(schema, place, path, errors)
-  checkChildren(schema, place, path, errors)
-  if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
-    errors.push(
-      invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'),
-    )
-  }
-  checkMapType(schema, path, errors)
-  checkListType(schema, path, errors)
-  checkListMapKeys(schema, path, errors)
-  for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
-    checkRule(rule, schema, path.child('x-kubernetes-validations').index(i), errors)
-  }
-}
+/** One walk over the keywords of a schema, and what is wrong with them. */
+class KeywordsCheck {
+  readonly #errors: FieldError[] = []
 
-function checkKeywords(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
-  const type: string | undefined = schema.type
-  if (type && !types.includes(type)) errors.push(notSupported(path.child('type'), type, types))
-  if (schema.default !== undefined && schema.default !== null && place.noDefault !== undefined) {
-    errors.push(forbidden(path.child('default'), `must not be set ${place.noDefault}`))
+  run(schema: Schema, path: Path): readonly FieldError[] {
+    if (schema.nullable === true)
+      this.#errors.push(forbidden(path.child('nullable'), 'nullable cannot be true at the root'))
+    this.#checkNode(schema, { root: true, insideMeta: false, noDefault: undefined }, path)
+    return this.#errors
   }
-  for (const keyword of unsupported) {
-    if ((schema as Readonly<Record<string, unknown>>)[keyword] !== undefined) {
-      errors.push(forbidden(path.child(keyword), `${keyword} is not supported`))
+
+  #checkNode(schema: Schema, place: Place, path: Path): void {
+    this.#checkKeywords(schema, place, path)
+    this.#checkChildren(schema, place, path)
+    if (schema['x-kubernetes-preserve-unknown-fields'] === false) {
+      this.#errors.push(
+        invalid(path.child('x-kubernetes-preserve-unknown-fields'), false, 'must be true or undefined'),
+      )
+    }
+    checkMapType(schema, path, this.#errors)
+    checkListType(schema, path, this.#errors)
+    checkListMapKeys(schema, path, this.#errors)
+    for (const [i, rule] of (schema['x-kubernetes-validations'] ?? []).entries()) {
+      this.#checkRule(rule, schema, path.child('x-kubernetes-validations').index(i))
     }
   }
-  if (type === 'null') {
-    errors.push(forbidden(path.child('type'), 'type cannot be set to null, use nullable as an alternative'))
-  }
-  if (Array.isArray(schema.items)) {
-    errors.push(forbidden(path.child('items'), 'items must be a schema object and not an array'))
-  }
-  if (place.insideMeta && schema['x-kubernetes-embedded-resource'] === true) {
-    errors.push(
-      forbidden(path.child('x-kubernetes-embedded-resource'), 'must not be used inside of resource meta'),
-    )
-  }
-  if (schema.uniqueItems === true) {
-    const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
-    errors.push(forbidden(path.child('uniqueItems'), detail))
-  }
-}
 
-function checkChildren(schema: Schema, place: Place, path: Path, errors: FieldError[]): void {
-  const { properties = {}, additionalProperties, items, not } = schema
-  const below: Place = { ...place, root: false }
-  if (additionalProperties !== undefined) {
-    const at = path.child('additionalProperties')
-    if (Object.keys(properties).length > 0 && additionalProperties !== true) {
-      errors.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'))
+  #checkKeywords(schema: Schema, place: Place, path: Path): void {
+    const type: string | undefined = schema.type
+    if (type && !types.includes(type)) this.#errors.push(notSupported(path.child('type'), type, types))
+    if (schema.default !== undefined && schema.default !== null && place.noDefault !== undefined) {
+      this.#errors.push(forbidden(path.child('default'), `must not be set ${place.noDefault}`))
     }
-    const noDefault = place.insideMeta
-      ? 'inside additionalProperties applying to object metadata'
-      : place.noDefault
-    if (typeof additionalProperties === 'object')
-      checkNode(additionalProperties, { ...below, noDefault }, at, errors)
-  }
-  const isResource = place.root || schema['x-kubernetes-embedded-resource'] === true
-  for (const [key, property] of Object.entries(properties)) {
-    const at = path.child('properties').key(key)
-    const isMeta = isResource && (key === 'metadata' || key === 'kind' || key === 'apiVersion')
-    const noDefault = isMeta && place.root ? `in top-level ${key}` : place.noDefault
-    checkNode(property, isMeta ? { root: false, insideMeta: true, noDefault } : below, at, errors)
-  }
-  if (not !== undefined) checkNode(not, below, path.child('not'), errors)
-  for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const) {
-    for (const [i, nested] of (schema[keyword] ?? []).entries()) {
-      checkNode(nested, below, path.child(keyword).index(i), errors)
+    for (const keyword of unsupported) {
+      if ((schema as Readonly<Record<string, unknown>>)[keyword] !== undefined) {
+        this.#errors.push(forbidden(path.child(keyword), `${keyword} is not supported`))
+      }
+    }
+    if (type === 'null') {
+      this.#errors.push(
+        forbidden(path.child('type'), 'type cannot be set to null, use nullable as an alternative'),
+      )
+    }
+    if (Array.isArray(schema.items)) {
+      this.#errors.push(forbidden(path.child('items'), 'items must be a schema object and not an array'))
+    }
+    if (place.insideMeta && schema['x-kubernetes-embedded-resource'] === true) {
+      this.#errors.push(
+        forbidden(path.child('x-kubernetes-embedded-resource'), 'must not be used inside of resource meta'),
+      )
+    }
+    if (schema.uniqueItems === true) {
+      const detail = 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
+      this.#errors.push(forbidden(path.child('uniqueItems'), detail))
     }
   }
-  if (items !== undefined && !Array.isArray(items)) checkNode(items, below, path.child('items'), errors)
-}
 
-function checkRule(rule: ValidationRule, schema: Schema, path: Path, errors: FieldError[]): void {
-  const { message = '', messageExpression = '', fieldPath = '', reason } = rule
-  const text = rule.rule ?? ''
-  if (text.trim() === '') {
-    errors.push(required(path.child('rule'), 'rule is not specified'))
-  } else if (message !== '' && message.trim() === '') {
-    errors.push(invalid(path.child('message'), message, 'must be non-empty if specified'))
-  } else if (hasLineBreak(message.trim())) {
-    errors.push(invalid(path.child('message'), message, 'must not contain line breaks'))
-  } else if (hasLineBreak(text.trim()) && message.trim() === '') {
-    errors.push(required(path.child('message'), 'message must be specified if rule contains line breaks'))
+  #checkChildren(schema: Schema, place: Place, path: Path): void {
+    const { properties = {}, additionalProperties, items, not } = schema
+    const below: Place = { ...place, root: false }
+    if (additionalProperties !== undefined) {
+      const at = path.child('additionalProperties')
+      if (Object.keys(properties).length > 0 && additionalProperties !== true) {
+        this.#errors.push(forbidden(at, 'additionalProperties and properties are mutual exclusive'))
+      }
+      const noDefault = place.insideMeta
+        ? 'inside additionalProperties applying to object metadata'
+        : place.noDefault
+      if (typeof additionalProperties === 'object')
+        this.#checkNode(additionalProperties, { ...below, noDefault }, at)
+    }
+    const isResource = place.root || schema['x-kubernetes-embedded-resource'] === true
+    for (const [key, property] of Object.entries(properties)) {
+      const at = path.child('properties').key(key)
+      const isMeta = isResource && (key === 'metadata' || key === 'kind' || key === 'apiVersion')
+      const noDefault = isMeta && place.root ? `in top-level ${key}` : place.noDefault
+      this.#checkNode(property, isMeta ? { root: false, insideMeta: true, noDefault } : below, at)
+    }
+    if (not !== undefined) this.#checkNode(not, below, path.child('not'))
+    for (const keyword of ['allOf', 'oneOf', 'anyOf'] as const) {
+      for (const [i, nested] of (schema[keyword] ?? []).entries()) {
+        this.#checkNode(nested, below, path.child(keyword).index(i))
+      }
+    }
+    if (items !== undefined && !Array.isArray(items)) this.#checkNode(items, below, path.child('items'))
   }
-  if (messageExpression !== '' && messageExpression.trim() === '') {
-    errors.push(required(path.child('messageExpression'), 'messageExpression must be non-empty if specified'))
-  }
-  if (reason !== undefined && !reasons.includes(reason)) {
-    errors.push(notSupported(path.child('reason'), reason, reasons))
-  }
-  if (fieldPath !== '' && fieldPath.trim() === '') {
-    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be non-empty if specified'))
-  }
-  if (hasLineBreak(fieldPath))
-    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must not contain line breaks'))
-  if (fieldPath !== '' && typeof followFieldPath(fieldPath, schema) === 'string') {
-    errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be a valid path'))
+
+  #checkRule(rule: ValidationRule, schema: Schema, path: Path): void {
+    const { message = '', messageExpression = '', fieldPath = '', reason } = rule
+    const text = rule.rule ?? ''
+    if (text.trim() === '') {
+      this.#errors.push(required(path.child('rule'), 'rule is not specified'))
+    } else if (message !== '' && message.trim() === '') {
+      this.#errors.push(invalid(path.child('message'), message, 'must be non-empty if specified'))
+    } else if (hasLineBreak(message.trim())) {
+      this.#errors.push(invalid(path.child('message'), message, 'must not contain line breaks'))
+    } else if (hasLineBreak(text.trim()) && message.trim() === '') {
+      this.#errors.push(
+        required(path.child('message'), 'message must be specified if rule contains line breaks'),
+      )
+    }
+    if (messageExpression !== '' && messageExpression.trim() === '') {
+      this.#errors.push(
+        required(path.child('messageExpression'), 'messageExpression must be non-empty if specified'),
+      )
+    }
+    if (reason !== undefined && !reasons.includes(reason)) {
+      this.#errors.push(notSupported(path.child('reason'), reason, reasons))
+    }
+    if (fieldPath !== '' && fieldPath.trim() === '') {
+      this.#errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be non-empty if specified'))
+    }
+    if (hasLineBreak(fieldPath))
+      this.#errors.push(invalid(path.child('fieldPath'), fieldPath, 'must not contain line breaks'))
+    if (fieldPath !== '' && typeof followFieldPath(fieldPath, schema) === 'string') {
+      this.#errors.push(invalid(path.child('fieldPath'), fieldPath, 'must be a valid path'))
+    }
   }
 }
 

@@ -18,15 +18,20 @@ export interface ControlLoopOptions {
   readonly keysOf?: (event: CacheEvent) => Iterable<string>
   /** The keys enqueued at start. @default the names of all objects under `prefixes` */
   readonly initialKeys?: () => Iterable<string>
-  /** Reconciles one key. When it throws, the error is logged and the key is retried. */
-  readonly reconcile: (key: string, signal: AbortSignal) => Promise<void>
+  /**
+   * Reconciles one key; again after so many milliseconds when it returns a number. When it throws, the error is logged and the key
+   * is retried.
+   */
+  readonly reconcile: (key: string, signal: AbortSignal) => Promise<void> | Promise<number | undefined>
+  /** How many keys are reconciled at once. @default 1 */
+  readonly workers?: number
 }
 
 /** The delay after the first failure of a key; doubles with each further one. */
 const retry = { base: 100, cap: 60_000 }
 
 /**
- * How the server reconciles its own objects: a change enqueues keys, a key is reconciled by one worker at a time, and
+ * How the server reconciles its own objects: a change enqueues keys, a key is never reconciled twice at a time, and
  * a failure is logged and retried with back-off until it succeeds. A failure never ends the loop.
  */
 export class ControlLoop {
@@ -64,21 +69,26 @@ export class ControlLoop {
       this.#options
     for (const key of initialKeys()) this.add(key)
     try {
-      for (;;) {
-        const key = await this.#queue.get(signal)
-        if (key === undefined || signal.aborted) return
-        await this.#process(key, signal)
-      }
+      await Promise.all(Array.from({ length: this.#options.workers ?? 1 }, () => this.#work(signal)))
     } finally {
       this.#queue.shutDown()
       for (const cache of caches) cache.removeWatcher(watcher)
     }
   }
 
+  async #work(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const key = await this.#queue.get(signal)
+      if (key === undefined || signal.aborted) return
+      await this.#process(key, signal)
+    }
+  }
+
   async #process(key: string, signal: AbortSignal): Promise<void> {
     try {
-      await this.#options.reconcile(key, signal)
+      const after = await this.#options.reconcile(key, signal)
       this.#queue.forget(key)
+      if (typeof after === 'number') this.#queue.add(key, { after })
     } catch (error) {
       // When this server stops, the next one continues.
       if (signal.aborted) return

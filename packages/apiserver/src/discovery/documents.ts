@@ -7,10 +7,13 @@ import {
   apiVersions,
   encodeOpenApiV2,
   encodeOpenApiV3,
+  type ForeignOpenApiV2,
+  mergeOpenApiV2,
   openApiV2,
   openApiV3,
   openApiV3Names,
   openApiV3Place,
+  type VersionDiscovery,
   writeMembers,
 } from '@coxswain/api'
 import { writeJson } from '@coxswain/apimachinery/json'
@@ -21,8 +24,10 @@ import type { Registry } from '../registry/registry.ts'
 import { parseAccept } from '../request/accept.ts'
 import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
+import type { Next } from '../request/filter.ts'
 import { isPretty } from '../request/pretty.ts'
 import { jsonHeaders, jsonResponse, notFoundPage, unknownResource } from '../request/response.ts'
+import { listedGroups, mergeDiscovery, type Ranked } from './group-order.ts'
 import { type KeptDocument, KeptDocuments } from './kept-documents.ts'
 
 /** The encodings of an OpenAPI document, by accepted media type; the first is the default. */
@@ -40,18 +45,44 @@ function openApiTypes(version: 'v2' | 'v3'): OpenApiTypes {
 const v2Types = openApiTypes('v2')
 const v3Types = openApiTypes('v3')
 
+/** What APIServices add to the documents. */
+export interface AggregatedApis {
+  /** Every APIService; another array after each change. */
+  readonly services: readonly Ranked[]
+  /** What other servers serve, by `GROUP/VERSION`; another map after each change. */
+  readonly versions: ReadonlyMap<string, VersionDiscovery>
+  /** Their OpenAPI v2 documents, the most preferred first; another list after each change. */
+  readonly specs: readonly ForeignOpenApiV2[]
+  /** The URLs of their OpenAPI v3 documents, by name; another map after each change. */
+  readonly documents: ReadonlyMap<string, string>
+  /** Serves one of `documents`. */
+  findDocument(name: string): Next | undefined
+}
+
+export interface DocumentOptions {
+  readonly registry: Registry
+  readonly aggregated: AggregatedApis
+  readonly turns: Turns
+  readonly compression?: Compression | undefined
+}
+
 /** Discovery and OpenAPI documents, built from the registry on first use and kept until it changes. */
 export class Documents {
   readonly #registry: Registry
+  readonly #aggregated: AggregatedApis
   readonly #kept: KeptDocuments
   #generation = -1
+  #services: readonly Ranked[] = []
+  /** With their versions, as `/apis` lists them. */
+  #groups: ReadonlyMap<string, readonly string[]> = new Map()
   #resources: readonly ResourceInfo[] = []
   #byGroup: ReadonlyMap<string, readonly ResourceInfo[]> = new Map()
   #openApiNames: readonly string[] = []
   #paths: ReadonlyMap<string, string> | undefined
 
-  constructor(registry: Registry, turns: Turns, compression?: Compression) {
+  constructor({ registry, aggregated, turns, compression }: DocumentOptions) {
     this.#registry = registry
+    this.#aggregated = aggregated
     this.#kept = new KeptDocuments(turns, compression)
   }
 
@@ -68,7 +99,7 @@ export class Documents {
     if (group === undefined) return this.#root(context, 'named')
     const found =
       version === undefined
-        ? apiGroup(this.#ofGroup(group), group)
+        ? apiGroup(this.#groups, group)
         : apiResourceList(this.#ofGroup(group), group, version)
     if (found && rest.length === 0) return jsonResponse(200, found)
     if (this.#registry.hasBuiltinGroup(group)) throw unknownResource()
@@ -80,7 +111,10 @@ export class Documents {
     const [, version, ...rest] = context.path.segments
     if (version === 'v2' && rest.length === 0) return this.#v2(context)
     if (version !== 'v3') return notFoundPage
-    return rest.length > 0 ? this.#v3(context, rest.join('/')) : this.#v3Index(context)
+    if (rest.length === 0) return this.#v3Index(context)
+    const name = rest.join('/')
+    const foreign = this.#openApiNames.includes(name) ? undefined : this.#aggregated.findDocument(name)
+    return foreign ? foreign(context) : this.#v3(context, name)
   }
 
   /** The path as listed at `/`; undefined when it is not. Never the client's text, however the path was written. */
@@ -93,9 +127,12 @@ export class Documents {
   /** The paths listed at `/`. */
   paths(): readonly string[] {
     this.#refresh()
-    const groups = this.#openApiNames.map(name => `/${name}`)
+    const remote = [...this.#aggregated.versions.keys()].flatMap(name => [
+      `/apis/${name}`,
+      `/apis/${name.slice(0, name.indexOf('/'))}`,
+    ])
     return [
-      ...groups,
+      ...new Set([...this.#openApiNames.map(name => `/${name}`), ...remote]),
       '/healthz',
       '/livez',
       '/metrics',
@@ -107,7 +144,15 @@ export class Documents {
   }
 
   #refresh(): void {
-    if (this.#generation === this.#registry.generation) return
+    const { services } = this.#aggregated
+    if (this.#generation === this.#registry.generation && this.#services === services) return
+    this.#services = services
+    this.#paths = undefined
+    if (this.#generation !== this.#registry.generation) this.#readRegistry()
+    this.#groups = listedGroups(services, this.#resources)
+  }
+
+  #readRegistry(): void {
     this.#generation = this.#registry.generation
     this.#resources = [...this.#registry.resources()].map(({ info }) => info)
     this.#byGroup = Map.groupBy(this.#resources, info => info.group)
@@ -117,7 +162,6 @@ export class Documents {
       const [kind, of = ''] = name.split(' ')
       return kind !== 'v3' || served.has(of)
     })
-    this.#paths = undefined
   }
 
   #ofGroup(group: string): readonly ResourceInfo[] {
@@ -130,11 +174,14 @@ export class Documents {
     if (!isAggregated && root === 'core') {
       return jsonResponse(200, apiVersions(getHeader(context.request.headers, 'host') ?? ''))
     }
-    const document = await this.#kept.get(
-      `${isAggregated ? 'aggregated' : 'groups'} ${root}`,
-      resources,
-      () => [`${writeJson(isAggregated ? aggregatedDiscovery(resources, root) : apiGroupList(resources))}\n`],
-    )
+    const { services, versions } = this.#aggregated
+    const groups = this.#groups
+    const document = isAggregated
+      ? await this.#kept.get(`aggregated ${root}`, [resources, services, versions], () => {
+          const own = aggregatedDiscovery(resources, root)
+          return [`${writeJson(root === 'core' ? own : mergeDiscovery(own, services, versions))}\n`]
+        })
+      : await this.#kept.get('groups', [groups], () => [`${writeJson(apiGroupList(groups))}\n`])
     if (!isAggregated) return this.#send(context, document, jsonHeaders)
     return this.#conditional(context, document, {
       'content-type': aggregatedDiscoveryMediaType,
@@ -146,8 +193,9 @@ export class Documents {
     const encoding = negotiateOpenApi(context, v2Types)
     if (!encoding) return notAcceptable
     const resources = this.#resources
-    const document = await this.#kept.get(`v2 ${encoding}`, resources, () => {
-      const members = openApiV2(resources)
+    const { specs } = this.#aggregated
+    const document = await this.#kept.get(`v2 ${encoding}`, [resources, specs], () => {
+      const members = mergeOpenApiV2(openApiV2(resources), specs)
       return encoding === 'json' ? writeMembers(members) : encodeOpenApiV2(members)
     })
     return this.#conditional(context, document, { 'content-type': v2Types[encoding][0]!, vary: 'Accept' })
@@ -157,8 +205,11 @@ export class Documents {
     const resources = this.#resources
     const names = this.#openApiNames
     const documents = await Promise.all(names.map(name => this.#v3Json(name)))
-    const index = await this.#kept.get('index', resources, () => {
-      const paths = names.map((name, i) => [name, { serverRelativeURL: v3Url(name, documents[i]!.hash) }])
+    const remote = this.#aggregated.documents
+    const index = await this.#kept.get('index', [resources, remote], () => {
+      const own = names.map((name, i): [string, string] => [name, v3Url(name, documents[i]!.hash)])
+      const all = [...new Map([...remote, ...own])].sort(([a], [b]) => (a < b ? -1 : 1))
+      const paths = all.map(([name, serverRelativeURL]) => [name, { serverRelativeURL }])
       return [writeJson({ paths: Object.fromEntries(paths) })]
     })
     return this.#conditional(context, index, { 'content-type': 'application/json' })

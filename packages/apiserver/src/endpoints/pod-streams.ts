@@ -1,7 +1,7 @@
 import { isMachineryError } from '@coxswain/apimachinery/errors'
 import * as field from '@coxswain/apimachinery/field'
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { newBadRequest, newForbidden, newInternalError, newInvalid } from '@coxswain/apimachinery/status'
+import { newBadRequest, newInvalid } from '@coxswain/apimachinery/status'
 import { parseTime } from '@coxswain/apimachinery/time'
 import type { Env } from '@coxswain/kit'
 import { listOf, objectOf, textOf } from '@coxswain/strategies'
@@ -9,6 +9,7 @@ import { getHeader, type WireResponse } from '@coxswain/wire'
 import type { Admission } from '../admission/admission.ts'
 import { admitConnect } from '../admission/admit-part.ts'
 import { connectOptions } from '../admission/connect-options.ts'
+import { authorizeCreate } from '../authorization/authorize-create.ts'
 import type { Authorizer } from '../authorization/authorizer.ts'
 import { getNode, type KubeletPorts } from '../nodes/kubelet.ts'
 import { readFromKubelet, upgradeToKubelet } from '../nodes/kubelet-request.ts'
@@ -182,10 +183,7 @@ async function beginConnect(
   if (query.has('dryRun')) throw newBadRequest('dryRun is not supported')
   await admitConnect({ admission, context, endpoint }, connectOptions(context))
   if (info.verb === 'create') return
-  const { verdict, reason = '', error } = await authorizer({ user, info: { ...info, verb: 'create' } })
-  if (verdict === 'allow') return
-  if (error) throw newInternalError(error)
-  throw newForbidden({ group: info.group, resource: info.resource }, info.name, reason)
+  await authorizeCreate(authorizer, { user, info })
 }
 
 /** The connection to the Pod's node when it is one of ours. Throws a 404 when the node does not exist. */

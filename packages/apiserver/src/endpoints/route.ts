@@ -76,6 +76,7 @@ class Router {
   route(context: RequestContext): Answer {
     const { info, path } = context
     if (!path.valid) throw newBadRequest('the path is not well-formed')
+    if (context.delegate) return context.delegate(context)
     if (!info.isResource || info.resource === '') return serveDocument(this.#ports.documents, context)
     const endpoint = this.#ports.registry.find(info.group, info.version, info.resource)
     if (!endpoint) return this.#unknown(context, info)

@@ -1,23 +1,15 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { isStatusError, type Status } from '@coxswain/apimachinery/status'
-import { getHeader, type WireResponse } from '@coxswain/wire'
+import type { WireResponse } from '@coxswain/wire'
 import type { Auditing } from '../audit/auditing.ts'
 import { type AuditRecord, createEvent } from '../audit/event.ts'
 import { readRequestObject, readResponseObject, withoutManagedFields } from '../audit/objects.ts'
 import { createEvaluator, isAtLeast, type Stage, type Verdict } from '../audit/policy.ts'
+import { auditIdOf } from '../request/audit-id.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Filter, Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { whenOver } from '../request/response.ts'
-
-const longestId = 64
-
-/** The audit id of a request: the client's own, or a new one. */
-export function auditIdOf({ request, env }: RequestContext): string {
-  const given = getHeader(request.headers, 'audit-id')
-  if (given !== undefined && /^[\w.:-]+$/.test(given)) return given.slice(0, longestId)
-  return env.random.uuid()
-}
 
 /** Audits requests. Comes after authentication, so that the user is known. */
 export function createAudit({ policy, backends }: Auditing): Filter {

@@ -19,7 +19,8 @@ const methods = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
  */
 export const receiveBody: Filter = (context, next) => {
   const { receiveBody: receive, method } = context.request
-  if (!receive || !context.info.isResource || !methods.has(method)) return next(context)
+  const isRead = context.info.isResource || context.delegate !== undefined
+  if (!receive || !isRead || !methods.has(method)) return next(context)
   return receiveAndGoOn(context, receive, next)
 }
 

@@ -1,7 +1,15 @@
 import { isStatusError, newInternalError, newRequestEntityTooLarge } from '@coxswain/apimachinery/status'
 import { isStoreError } from '@coxswain/storage'
-import { describeRequest, getHeader, isStream, type WireBody, type WireResponse } from '@coxswain/wire'
+import {
+  describeRequest,
+  getHeader,
+  getHeaderValues,
+  isStream,
+  type WireBody,
+  type WireResponse,
+} from '@coxswain/wire'
 import type { Turns } from '../cache/slices.ts'
+import { auditIdOf } from '../request/audit-id.ts'
 import { acceptsGzip, type Compression } from '../request/compression.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Answer, Filter } from '../request/filter.ts'
@@ -9,7 +17,6 @@ import { indentedBody } from '../request/indented-json.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { isPretty } from '../request/pretty.ts'
 import { errorResponse } from '../request/response.ts'
-import { auditIdOf } from './audit.ts'
 
 /** Turns thrown errors into a Status, and adds warnings and the audit id. Outermost: no error gets past it. */
 export const answerErrors: Filter = (context, next) => {
@@ -44,7 +51,8 @@ function finish(context: RequestContext, response: WireResponse): WireResponse {
     'audit-id': context.auditId ?? auditIdOf(context),
     ...own,
   }
-  if (context.warnings.length > 0) headers.warning = context.warnings.toHeaders()
+  if (context.warnings.length > 0)
+    headers.warning = [...getHeaderValues(own, 'warning'), ...context.warnings.toHeaders()]
   if (response.conversation || response.unhurried) return { ...response, headers }
   return body === undefined ? { status, headers } : { status, headers, body }
 }
@@ -67,8 +75,10 @@ export function createCompress(compression: Compression): Filter {
   }
 
   function compress(response: WireResponse): WireResponse {
-    const { status, headers, body } = response
-    if (status !== 200 || headers['content-encoding'] !== undefined || !isLarge(body)) return response
+    const { status, headers, body, unhurried } = response
+    // Other servers, behind this one, compress what they want compressed.
+    if (status !== 200 || unhurried || headers['content-encoding'] !== undefined || !isLarge(body))
+      return response
     const vary = headers.vary === undefined ? 'Accept-Encoding' : `${String(headers.vary)}, Accept-Encoding`
     return {
       status,

@@ -1,12 +1,12 @@
 import { isStatusError } from '@coxswain/apimachinery/status'
 import type { Span, Tracer } from '@coxswain/kit'
 import { getHeader, traceContextOf, type WireResponse } from '@coxswain/wire'
+import { auditIdOf } from '../request/audit-id.ts'
 import type { RequestContext } from '../request/context.ts'
 import type { Answer, Filter, Next } from '../request/filter.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import type { ResourceRequestInfo } from '../request/request-info.ts'
 import { whenOver } from '../request/response.ts'
-import { auditIdOf } from './audit.ts'
 
 /** Users whose traces are continued, and whose decision to sample them counts. */
 const trustedGroups = ['system:masters', 'system:monitoring']

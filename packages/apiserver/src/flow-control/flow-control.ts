@@ -78,7 +78,8 @@ export class FlowControl {
     if (this.#known !== configs) {
       this.#known = configs
       const read = this.#stored('prioritylevelconfigurations').map(readLevel)
-      this.#levels = updateLevels(this.#levels, read, this.#seats, this.#ports.env.clock)
+      const { clock } = this.#ports.env
+      this.#levels = updateLevels(this.#levels, read, { seats: this.#seats, clock })
     }
     return this.#levels
   }
@@ -147,7 +148,7 @@ export class FlowControl {
     const { schema, level } = flow
     let seat = this.#seated(entered, flow)
     this.#countsOf(level, schema).dispatched++
-    if (context.request.receiveBody) {
+    if (context.request.receiveBody || context.delegate) {
       const leavable = this.#leavable(context, flow, seat)
       context.seat = leavable
       seat = leavable
@@ -188,7 +189,7 @@ export class FlowControl {
       known = { flow: { schema, level }, headers: { ...headers, ...uids } }
       this.#headers.set(headers, known)
     }
-    if (response.conversation) return { ...response, headers: known.headers }
+    if (response.conversation || response.unhurried) return { ...response, headers: known.headers }
     return body === undefined ? { status, headers: known.headers } : { status, headers: known.headers, body }
   }
 

@@ -83,7 +83,7 @@ describe('priority levels', () => {
       levelOf('busy', { nominalConcurrencyShares: 30, lendablePercent: 50 }),
       levelOf('idle', { nominalConcurrencyShares: 70, lendablePercent: 50 }),
     ]
-    const levels = updateLevels(new Map<string, Level>(), configs, 100, clock)
+    const levels = updateLevels(new Map<string, Level>(), configs, { seats: 100, clock })
     const limitOf = (name: string) => levels.get(name)?.queues.limit
     assert.deepEqual([limitOf('busy'), limitOf('idle')], [30, 70])
     for (let index = 0; index < 60; index++)

@@ -57,8 +57,7 @@ export interface Level {
 export function updateLevels(
   present: ReadonlyMap<string, Level>,
   configs: readonly LevelConfig[],
-  seats: number,
-  clock: Clock,
+  { seats, clock }: { readonly seats: number; readonly clock: Clock },
 ): Map<string, Level> {
   const shares = configs.reduce((sum, config) => sum + config.shares, 0) || 1
   const levels = new Map<string, Level>()
@@ -91,7 +90,7 @@ function isSameShape(a: LevelConfig, b: LevelConfig): boolean {
  */
 export function balanceLevels(levels: Iterable<Level>, seats: number): void {
   const limited = [...levels].filter(({ config }) => !config.exempt)
-  const wants = limited.map(level => {
+  const wants = limited.map((level): Want => {
     const { nominal, config } = level
     const least = nominal - Math.round((nominal * config.lendable) / 100)
     const most =
@@ -99,18 +98,30 @@ export function balanceLevels(levels: Iterable<Level>, seats: number): void {
     return { level, least, most, target: Math.max(level.queues.takePeak(), 1) }
   })
   const total = limited.reduce((sum, { nominal }) => sum + nominal, 0)
-  const at = (share: number) =>
-    wants.map(({ least, most, target }) => Math.min(most, Math.max(least, target * share)))
   let low = 0
   let high = seats
   for (let step = 0; step < 40; step++) {
     const middle = (low + high) / 2
-    if (at(middle).reduce((sum, value) => sum + value, 0) > total) high = middle
+    let sum = 0
+    for (const want of wants) sum += limitAt(want, middle)
+    if (sum > total) high = middle
     else low = middle
   }
-  for (const [index, limit] of at(low).entries()) {
-    const rounded = Math.max(1, Math.round(limit))
-    const { queues } = wants[index]!.level
+  for (const want of wants) {
+    const rounded = Math.max(1, Math.round(limitAt(want, low)))
+    const { queues } = want.level
     if (queues.limit !== rounded) queues.setLimit(rounded)
   }
+}
+
+interface Want {
+  readonly level: Level
+  readonly least: number
+  readonly most: number
+  /** Its recent demand. */
+  readonly target: number
+}
+
+function limitAt({ least, most, target }: Want, share: number): number {
+  return Math.min(most, Math.max(least, target * share))
 }

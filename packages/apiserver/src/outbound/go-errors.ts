@@ -33,6 +33,7 @@ export function describeFailure(error: unknown, address: string, serverName: str
     return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID')
     return 'tls: failed to verify certificate: x509: certificate has expired or is not yet valid'
+  if (code === 'ERR_SSL_WRONG_VERSION_NUMBER') return 'http: server gave HTTP response to HTTPS client'
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
     return `tls: failed to verify certificate: ${describeNames(cert?.subjectaltname ?? '', serverName)}`
   const known = systemErrors[code]

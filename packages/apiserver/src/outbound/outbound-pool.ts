@@ -1,9 +1,10 @@
 import { isObject, readJson } from '@coxswain/apimachinery/json'
 import { newGenericServerResponse, type Status, StatusError } from '@coxswain/apimachinery/status'
 import { decodeText, type Env, untilAborted } from '@coxswain/kit'
-import { discardBody, readBody, type Transport, type WireHeaders, type WireResponse } from '@coxswain/wire'
+import { discardBody, readBody, type WireHeaders, type WireResponse } from '@coxswain/wire'
 import { describeFailure } from './go-errors.ts'
 import type { Outbound, Target } from './outbound.ts'
+import { TransportPool } from './transport-pool.ts'
 import { cleanUrlPath } from './url-path.ts'
 
 /** One POST to another server. */
@@ -35,38 +36,21 @@ export interface OutboundPoolOptions {
   readonly userAgent?: string
 }
 
-/** The maximum number of open connections. */
-const poolSize = 64
-/** How long an idle connection is kept, in milliseconds. */
-const idleTime = 5 * 60_000
 /** The longest response that is read. */
 const answerLimit = 16 * 1024 * 1024
 
-interface Entry {
-  readonly transport: Transport
-  /** Calls in flight. */
-  calls: number
-  lastUsed: number
-  /** To be disposed of after its last call. */
-  dropped: boolean
-}
-
 /**
- * POSTs JSON to other servers over a bounded number of connections. A target whose certificate or credentials change
- * is a new target: its old connection is closed when it has been idle or when the pool is full. Redirects are not
- * followed: a user who may set a URL could make the server reach places that only it can reach.
+ * POSTs JSON to other servers over a bounded number of connections. Redirects are not followed: a user who may set a URL
+ * could make the server reach places that only it can reach.
  */
 export class OutboundPool implements AsyncDisposable {
   readonly #env: Env
-  readonly #outbound: Outbound
   readonly #headers: WireHeaders
-  /** The least recently used first. */
-  readonly #entries = new Map<string, Entry>()
-  readonly #closing = new Set<Promise<void>>()
+  readonly #transports: TransportPool
 
   constructor({ env, outbound, userAgent = 'kube-apiserver-admission' }: OutboundPoolOptions) {
     this.#env = env
-    this.#outbound = outbound
+    this.#transports = new TransportPool(env, outbound)
     this.#headers = {
       accept: 'application/json, */*',
       'content-type': 'application/json',
@@ -81,7 +65,7 @@ export class OutboundPool implements AsyncDisposable {
     const url = `${request.shownAs ?? target.origin}${path}`
     const fail = (reason: string): OutboundResult => ({ ok: false, reason: `Post "${url}": ${reason}` })
     if (signal?.aborted) return fail('context canceled')
-    const entry = this.#take(target)
+    const lease = this.#transports.take(target)
     const controller = new AbortController()
     const onAbort = () => controller.abort()
     signal?.addEventListener('abort', onAbort, { once: true })
@@ -93,7 +77,7 @@ export class OutboundPool implements AsyncDisposable {
     let answer: WireResponse | undefined
     try {
       answer = await untilAborted(
-        entry.transport.send(this.#message({ ...request, path }, controller.signal)),
+        lease.transport.send(this.#message({ ...request, path }, controller.signal)),
         controller.signal,
       )
       if (answer.status >= 300 && answer.status < 400) {
@@ -113,17 +97,13 @@ export class OutboundPool implements AsyncDisposable {
     } finally {
       timer.cancel()
       signal?.removeEventListener('abort', onAbort)
-      this.#release(entry)
+      lease.release()
     }
   }
 
   /** Aborts the calls in flight. */
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const [key, entry] of this.#entries) {
-      this.#entries.delete(key)
-      this.#close(entry)
-    }
-    await Promise.all(this.#closing)
+    await this.#transports[Symbol.asyncDispose]()
   }
 
   #message({ path, body, headers }: OutboundRequest, signal: AbortSignal) {
@@ -136,50 +116,6 @@ export class OutboundPool implements AsyncDisposable {
       body,
       signal,
     }
-  }
-
-  #take(target: Target): Entry {
-    const { origin, ca, serverName, cert, key, insecure } = target
-    const name = JSON.stringify([origin, serverName, ca, cert, key, insecure])
-    let entry = this.#entries.get(name)
-    if (entry) this.#entries.delete(name)
-    else {
-      this.#evictIdle()
-      entry = { transport: this.#outbound.connect(target), calls: 0, lastUsed: 0, dropped: false }
-    }
-    this.#entries.set(name, entry)
-    entry.calls++
-    return entry
-  }
-
-  #release(entry: Entry): void {
-    entry.calls--
-    entry.lastUsed = this.#env.clock.monotonic()
-    if (entry.dropped && entry.calls === 0) this.#close(entry)
-  }
-
-  #evictIdle(): void {
-    const oldest = this.#env.clock.monotonic() - idleTime
-    for (const [name, entry] of this.#entries) {
-      const isIdle = entry.calls === 0 && entry.lastUsed < oldest
-      if (!isIdle && this.#entries.size < poolSize) continue
-      this.#entries.delete(name)
-      entry.dropped = true
-      if (entry.calls === 0) this.#close(entry)
-    }
-  }
-
-  #close({ transport }: Entry): void {
-    const closing = dispose(transport).then(() => void this.#closing.delete(closing))
-    this.#closing.add(closing)
-  }
-}
-
-async function dispose(transport: Transport): Promise<void> {
-  try {
-    await transport[Symbol.asyncDispose]()
-  } catch {
-    // It is closed either way.
   }
 }
 

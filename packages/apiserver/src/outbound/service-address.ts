@@ -13,19 +13,35 @@ export type ServiceAddress =
   | { readonly found: true; readonly address: string }
   | { readonly found: false; readonly reason: string }
 
+/** At least one `host:port`, or why there is none. */
+export type ServiceAddresses =
+  | { readonly found: true; readonly addresses: readonly string[] }
+  | { readonly found: false; readonly reason: string }
+
 const slicesPrefix = '/discovery.k8s.io/endpointslices/'
 const serviceLabel = 'kubernetes.io/service-name'
 
-/**
- * Resolves a Service to an address: one of its ready endpoints, at random, since cluster addresses may not be
- * routable where the API server runs; the cluster address of a Service without endpoints.
- */
+/** One of the addresses of a Service, at random. */
 export function findServiceAddress(cache: WatchCache, random: Random, place: ServicePlace): ServiceAddress {
+  return chooseAddress(findServiceAddresses(cache, place), random)
+}
+
+export function chooseAddress(known: ServiceAddresses, random: Random): ServiceAddress {
+  if (!known.found) return known
+  const { addresses } = known
+  return { found: true, address: addresses[addresses.length === 1 ? 0 : random.below(addresses.length)]! }
+}
+
+/**
+ * Resolves a Service to addresses: its ready endpoints, since cluster addresses may not be routable where the API server runs;
+ * the cluster address of a Service without endpoints.
+ */
+export function findServiceAddresses(cache: WatchCache, place: ServicePlace): ServiceAddresses {
   const { namespace, name, port } = place
   const stored = cache.resource('/core/services/').get(`/core/services/${namespace}/${name}`)
   if (!stored) return missing(`service "${name}" not found`)
   const spec = objectOf(stored.parse().spec)
-  if (spec.type === 'ExternalName') return found(String(spec.externalName), port)
+  if (spec.type === 'ExternalName') return found([String(spec.externalName)], port)
   const servicePort = listOf(spec.ports).find(candidate => candidate.port === port)
   if (!servicePort) return missing(`no service port ${port} found for service "${name}"`)
   const portName = String(servicePort.name ?? '')
@@ -39,11 +55,11 @@ export function findServiceAddress(cache: WatchCache, random: Random, place: Ser
   for (const { ports, addresses } of groups) {
     const number = ports.find(candidate => String(candidate.name ?? '') === portName)?.port
     if (typeof number !== 'number' || addresses.length === 0) continue
-    return found(addresses[random.below(addresses.length)]!, number)
+    return found(addresses, number)
   }
   const isHeadless = spec.clusterIP === 'None' || typeof spec.clusterIP !== 'string' || spec.clusterIP === ''
   if (groups.length > 0 || isHeadless) return missing(`no endpoints available for service "${name}"`)
-  return found(String(spec.clusterIP), port)
+  return found([String(spec.clusterIP)], port)
 }
 
 /** Addresses that share ports. */
@@ -79,11 +95,11 @@ function subsetsOf(cache: WatchCache, namespace: string, service: string): Endpo
   }))
 }
 
-function found(host: string, port: number): ServiceAddress {
-  return { found: true, address: `${host.includes(':') ? `[${host}]` : host}:${port}` }
+function found(hosts: readonly string[], port: number): ServiceAddresses {
+  return { found: true, addresses: hosts.map(host => `${host.includes(':') ? `[${host}]` : host}:${port}`) }
 }
 
-function missing(reason: string): ServiceAddress {
+function missing(reason: string): ServiceAddresses {
   return { found: false, reason }
 }
 

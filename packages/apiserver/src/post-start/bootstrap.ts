@@ -1,10 +1,9 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
-import { bootstrapApiServices, bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
-import { encodeStored } from '../cache/stored-object.ts'
+import { bootstrapFlowControl, systemPriorityClasses } from '@coxswain/strategies'
 import { nameOf } from '../registry/convert.ts'
+import { createMissing } from '../write/create-missing.ts'
 import { createKubernetesService, type NetworkPorts } from './kubernetes-service.ts'
-import type { StartPorts } from './ports.ts'
 import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
 const namespaces = ['default', 'kube-system', 'kube-public']
@@ -15,8 +14,6 @@ const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 export interface BootstrapPorts extends NetworkPorts {
   /** Whether a built-in resource is served, by its name with its group. */
   readonly serves: (resource: string) => boolean
-  /** Whether any resource is served at this group and version. */
-  readonly hasGroupVersion: (group: string, version: string) => boolean
   /** Whether `metrics.k8s.io` is served. */
   readonly hasResourceMetrics: boolean
 }
@@ -71,13 +68,7 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
         { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
       ],
     }))
-  const apiServices = bootstrapApiServices(ports.env.clock.now(), ports.hasGroupVersion).map(object =>
-    createMissing(ports, '/apiregistration.k8s.io/apiservices/', nameOf(object).name, metadata => ({
-      ...object,
-      metadata: { ...metadata, ...(object.metadata as JsonObject) },
-    })),
-  )
-  await Promise.all([createFlowControl(ports), ...apiServices, reconcileBootstrapPolicy(ports, serves)])
+  await Promise.all([createFlowControl(ports), reconcileBootstrapPolicy(ports, serves)])
 }
 
 async function createFlowControl(ports: BootstrapPorts): Promise<void> {
@@ -93,21 +84,4 @@ async function createFlowControl(ports: BootstrapPorts): Promise<void> {
 const flowControlPrefixes: Readonly<Record<string, string>> = {
   FlowSchema: '/flowcontrol.apiserver.k8s.io/flowschemas/',
   PriorityLevelConfiguration: '/flowcontrol.apiserver.k8s.io/prioritylevelconfigurations/',
-}
-
-async function createMissing(
-  ports: StartPorts,
-  prefix: string,
-  name: string,
-  make: (metadata: JsonObject) => JsonObject,
-): Promise<void> {
-  const { clock, random } = ports.env
-  const key = prefix + name
-  if (ports.cache.resource(prefix).get(key)) return
-  const object = make({ name, uid: random.uuid(), creationTimestamp: formatTime(clock.now()) })
-  const result = await ports.store.transact({
-    conditions: [{ key, modRevision: 0 }],
-    operations: [{ type: 'put', key, value: encodeStored(object) }],
-  })
-  await ports.cache.waitFor(result.revision)
 }

@@ -1,6 +1,6 @@
 import { deepEqual, type JsonObject } from '@coxswain/apimachinery/json'
 import { formatTime } from '@coxswain/apimachinery/time'
-import { encodeText } from '@coxswain/kit'
+import { concatBytes, encodeText } from '@coxswain/kit'
 import type { Condition, Operation } from '@coxswain/storage'
 import { findUncovered, readRules } from '@coxswain/strategies'
 import {
@@ -26,10 +26,12 @@ export async function reconcileBootstrapPolicy(
   ports: StartPorts,
   serves: (resource: string) => boolean,
 ): Promise<void> {
-  const policy = readBootstrapPolicy()
-  const wanted = serves('pods') && serves('nodes') ? policy : selectServedPolicy(policy, serves)
+  const policy =
+    serves('pods') && serves('nodes')
+      ? readStoredPolicy()
+      : selectServedPolicy(readBootstrapPolicy(), serves).map(encodePolicy)
   for (let attempt = 1; ; attempt++) {
-    const changes = wanted.flatMap(object => findChange(ports, object) ?? [])
+    const changes = policy.flatMap(wanted => findChange(ports, wanted) ?? [])
     if (changes.length === 0) return
     const isDone = await Promise.all(chunksOf(changes).map(chunk => write(ports, chunk)))
     if (isDone.every(Boolean)) {
@@ -38,6 +40,29 @@ export async function reconcileBootstrapPolicy(
       throw new Error('the bootstrap roles kept changing')
     }
   }
+}
+
+/** An object of the policy, where it is stored, and the end of its stored form: the same in every cluster. */
+interface StoredPolicy {
+  readonly object: BootstrapObject
+  readonly prefix: string
+  readonly key: string
+  readonly tail: Uint8Array
+}
+
+let storedPolicy: readonly StoredPolicy[] | undefined
+
+/** Encoded once: test suites start thousands of servers in one process. */
+function readStoredPolicy(): readonly StoredPolicy[] {
+  storedPolicy ??= readBootstrapPolicy().map(encodePolicy)
+  return storedPolicy
+}
+
+function encodePolicy(object: BootstrapObject): StoredPolicy {
+  const { kind, namespace, name } = object
+  const prefix = rbacPrefixes[kind]
+  const key = prefix + (namespace === '' ? name : `${namespace}/${name}`)
+  return { object, prefix, key, tail: encodeText(printTail(object)) }
 }
 
 interface Change {
@@ -61,17 +86,17 @@ function chunksOf(changes: readonly Change[]): Change[][] {
 }
 
 /** Undefined when nothing has to change. A binding to another role is deleted, and created in the next round. */
-function findChange(ports: StartPorts, wanted: BootstrapObject): Change | undefined {
-  const prefix = rbacPrefixes[wanted.kind]
-  const key = prefix + (wanted.namespace === '' ? wanted.name : `${wanted.namespace}/${wanted.name}`)
+function findChange(
+  ports: StartPorts,
+  { object: wanted, prefix, key, tail }: StoredPolicy,
+): Change | undefined {
   const stored = ports.cache.resource(prefix).get(key)
-  const tail = printTail(wanted)
   if (!stored)
     return {
       condition: { key, modRevision: 0 },
       operation: { type: 'put', key, value: printObject(ports, wanted, tail) },
     }
-  if (stored.endsWith(encodeText(tail))) return undefined
+  if (stored.endsWith(tail)) return undefined
   const condition = { key, modRevision: stored.revision }
   const object = stored.parse()
   const metadata = object.metadata as { readonly annotations?: JsonObject }
@@ -98,13 +123,12 @@ function printTail({ labels, rules, aggregationRule, roleRef, subjects = [] }: B
 function printObject(
   { env }: StartPorts,
   { kind, namespace, name }: BootstrapObject,
-  tail: string,
+  tail: Uint8Array,
 ): Uint8Array {
   const place = namespace === '' ? '' : `"namespace":"${namespace}",`
   const made = `"uid":"${env.random.uuid()}","creationTimestamp":"${formatTime(env.clock.now())}"`
-  return encodeText(
-    `{"kind":"${kind}","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"${name}",${place}${made},${tail}`,
-  )
+  const head = `{"kind":"${kind}","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"${name}",${place}${made},`
+  return concatBytes([encodeText(head), tail])
 }
 
 /** The bytes to store; undefined when they are stored already. */

@@ -1,6 +1,6 @@
 import type { Env, Span } from '@coxswain/kit'
 import type { UserInfo } from '@coxswain/strategies'
-import type { ParsedPath, QueryParameters, WireRequest } from '@coxswain/wire'
+import type { ParsedPath, QueryParameters, WireRequest, WireResponse } from '@coxswain/wire'
 import type { RequestInfo, ResourceRequestInfo } from './request-info.ts'
 import type { Warnings } from './warnings.ts'
 
@@ -38,7 +38,9 @@ export interface RequestContext {
   readonly path: ParsedPath
   readonly query: QueryParameters
   readonly info: RequestInfo
-  /** Set by flow control for requests whose body is not yet received. */
+  /** The handler of a request that belongs to another API server. */
+  readonly delegate: ((context: RequestContext) => Promise<WireResponse> | WireResponse) | undefined
+  /** Set by flow control for requests whose body is not yet received, and for those of other API servers. */
   seat?: RequestSeat
   /** Set by the authentication filter, and replaced by the impersonation filter. */
   user: UserInfo

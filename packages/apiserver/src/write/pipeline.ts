@@ -1,4 +1,5 @@
 import type { Span } from '@coxswain/kit'
+import { authorizeCreate } from '../authorization/authorize-create.ts'
 import { applyDefaults, decode, receiveBody } from './body.ts'
 import { checkName, checkUid, checkVersion } from './checks.ts'
 import { type ApplyWrite, mergeConfiguration, reportRepeatedKeys } from './configuration.ts'
@@ -50,6 +51,7 @@ type StepId =
   | 'keepTimestamps'
   | 'validate'
   | 'warn'
+  | 'authorizeCreate'
   | 'admit'
   | 'storeNew'
   | 'storeApplied'
@@ -76,6 +78,10 @@ export const steps: Readonly<Record<StepId, Step<Write>>> = {
   keepTimestamps: { name: 'keep timestamps', run: keepTimestamps },
   validate: { name: 'validate', run: validate },
   warn: { name: 'warn', run: warn },
+  authorizeCreate: {
+    name: 'authorize create',
+    run: ({ ports, context }) => authorizeCreate(ports.authorizer, context),
+  },
   admit: admission.admit,
   storeNew: { name: 'store', run: storeNew },
   storeApplied: { name: 'store', run: storeApplied },
@@ -106,8 +112,13 @@ const received: readonly Step<Write>[] = [steps.receiveBody, steps.decode, steps
 
 /** From admission to validation: the same for every changed object. */
 const admitted: readonly Step<Write>[] = [steps.mutate, steps.dedupeAdmittedOwners, steps.applyDefaultsAgain]
-const checked: readonly Step<Write>[] = [steps.validate, steps.warn, steps.admit]
-const createdObject: readonly Step<Write>[] = [...admitted, steps.prepareForCreate, steps.claim, ...checked]
+const createdObject: readonly Step<Write>[] = [
+  ...admitted,
+  steps.prepareForCreate,
+  steps.claim,
+  steps.validate,
+  steps.warn,
+]
 /** For objects that admission plug-ins have not changed. */
 export const changedObject: readonly Step<Write>[] = [
   steps.claim,
@@ -124,12 +135,11 @@ export const replacedObject: readonly Step<Write>[] = [
   steps.trackManagedFields,
   ...changed,
 ]
-const createReceived: readonly Step<Write>[] = [
+const receivedObject: readonly Step<Write>[] = [
   steps.placeInNamespace,
   steps.dedupeOwners,
   steps.trackManagedFields,
   ...createdObject,
-  steps.storeNew,
 ]
 
 export interface Pipelines {
@@ -153,8 +163,8 @@ export interface Pipelines {
  * object, and again from the start when a concurrent write changes it before it is stored.
  */
 export const pipelines: Pipelines = {
-  create: [...received, ...createReceived],
-  createReceived,
+  create: [...received, ...receivedObject, steps.admit, steps.storeNew],
+  createReceived: [...receivedObject, steps.authorizeCreate, steps.admit, steps.storeNew],
   receive: [...received, steps.checkName, steps.ignoreZeroVersion, steps.placeInNamespace],
   update: [steps.checkVersion, steps.checkUid, ...replacedObject],
   patch: [
@@ -186,6 +196,8 @@ export const pipelines: Pipelines = {
     steps.placeInNamespace,
     steps.dedupeOwners,
     ...createdObject,
+    steps.authorizeCreate,
+    steps.admit,
     steps.storeApplied,
   ],
   delete: [deleteSteps.check, deleteSteps.convert, admission.mutate, admission.admit, deleteSteps.mark],

@@ -2,6 +2,7 @@ import type { Env } from '@coxswain/kit'
 import type { Store } from '@coxswain/storage'
 import type { GrantReader, StrategyContext } from '@coxswain/strategies'
 import type { Admission } from '../admission/admission.ts'
+import type { Authorizer } from '../authorization/authorizer.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Reader } from '../read/read.ts'
 import type { FieldManagers } from './managed-fields.ts'
@@ -18,6 +19,7 @@ export interface WritePorts extends StorePorts {
   /** Encodes the response for the client. */
   readonly reader: Reader
   readonly admission: Admission
+  readonly authorizer: Authorizer
   readonly fieldManagers: FieldManagers
   /** What RBAC grants, for checks against privilege escalation. */
   readonly grants: GrantReader

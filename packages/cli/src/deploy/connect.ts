@@ -20,13 +20,14 @@ export interface Connection {
 export async function withCluster<T>(
   { kubeconfig, context, namespace }: ClusterOptions,
   work: (connection: Connection) => Promise<T>,
+  userAgent = 'coxswain-deploy/0.1',
 ): Promise<T> {
   const env = createRealEnv()
   let server = 'the server'
   try {
     await using connected = await createClientFromKubeconfig({
       env,
-      userAgent: 'coxswain-deploy/0.1',
+      userAgent,
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
     })

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { CommandError } from '../exit.ts'
-import { childVariable } from '../parent.ts'
+import { childVariable, ownCommand } from '../parent.ts'
 
 export interface ControlPlaneFlags {
   readonly port: number
@@ -28,7 +28,8 @@ export function startControlPlane(flags: ControlPlaneFlags): ControlPlaneProcess
     ...['--port', String(flags.port), '--data-dir', flags.dataDir, '--storage', flags.storage],
     ...['--nodes', String(flags.nodes), '--runtime', flags.runtime, '--log-format', flags.logFormat],
   ]
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, 'up', ...options], {
+  const [program, ...own] = ownCommand()
+  const child = spawn(program, [...own, 'up', ...options], {
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
     env: { ...process.env, [childVariable]: '1' },
     // A signal of the terminal is for this process, which stops the operators first.

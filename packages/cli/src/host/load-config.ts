@@ -5,7 +5,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { CommandError } from '../exit.ts'
 import { describeImportError } from '../import-error.ts'
 import type { RunConfig } from './config.ts'
-import { propertyOf, type Setting } from './settings.ts'
+import { propertyOf, runSettings, type Setting } from './settings.ts'
 
 /** Looked for in the working directory, in this order. */
 const usualNames = ['coxswain.config.ts', 'coxswain.config.js', 'coxswain.config.mjs']
@@ -43,18 +43,22 @@ export async function loadConfig(named: string | undefined): Promise<LoadedConfi
   return { file, config }
 }
 
-/** Sets the options that neither the command line nor the environment sets from the file. */
+/** Sets the options that neither the command line nor the environment sets from the file; those of `run` that this command has not are left out. */
 export function applyConfig(
   command: Command,
   settings: readonly Setting[],
   { file, config }: LoadedConfig,
 ): void {
-  const known = new Map<string, Setting>(settings.map(setting => [propertyOf(setting), setting]))
+  const known = new Map<string, Setting>(
+    [...runSettings, ...settings].map(setting => [propertyOf(setting), setting]),
+  )
+  const own = new Set<string>(settings.map(propertyOf))
   for (const [property, value] of Object.entries(config)) {
     if (value === undefined || property === 'operators') continue
     const setting = known.get(property)
     if (!setting) throw new CommandError(`${file}: unknown setting ${property}`, { exitCode: 2 })
     const read = readSetting(setting, value, file)
+    if (!own.has(property)) continue
     const source = command.getOptionValueSource(property)
     if (source !== 'cli' && source !== 'env') command.setOptionValueWithSource(property, read, 'config')
   }

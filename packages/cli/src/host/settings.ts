@@ -51,6 +51,9 @@ const connection: readonly Setting[] = [
   file('kubeconfig', 'the kubeconfig to use (default: $KUBECONFIG, ~/.kube/config, or in-cluster)', '<file>'),
   text('context', 'the context to use'),
   yesOrNo('install', 'apply the CustomResourceDefinitions of the operators first', 'false'),
+]
+
+const rateLimit: readonly Setting[] = [
   setting('kube-api-qps', 'sustained requests per second to the API server (default: no limit)', {
     value: '<n>',
     read: readNumber,
@@ -141,6 +144,7 @@ const logLevel: Setting = setting('log-level', 'debug, info, warn or error', {
 /** The settings of `coxswain run`. */
 export const runSettings: readonly Setting[] = [
   ...connection,
+  ...rateLimit,
   ...leaderElection,
   ...hosting,
   tracing,
@@ -148,8 +152,18 @@ export const runSettings: readonly Setting[] = [
   logLevel,
 ]
 
-/** Those of `coxswain up`, for the operators beside the server. */
-export const upSettings: readonly Setting[] = [...hosting, tracing, logFormat]
+/** Those of `coxswain up`, for the operators beside the server; its controllers have the other flags of leader election. */
+export const upSettings: readonly Setting[] = [
+  ...rateLimit,
+  text(
+    'leader-election-id',
+    'let operators reconcile only while this server holds this Lease, as servers with one etcd need it (default: no lease)',
+  ),
+  text('leader-election-namespace', 'the namespace of that Lease (default: default)'),
+  ...hosting,
+  tracing,
+  logFormat,
+]
 
 /** Those of `coxswain dev`: the cluster is its own, and webhooks are reached on this machine. */
 export const devSettings: readonly Setting[] = [

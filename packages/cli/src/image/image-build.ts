@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { formatPlatform, type Platform, parsePlatform, parseReference } from '@coxswain/project/image'
+import { writeFiles } from '@coxswain/project/node'
 import {
   type BuiltImage,
   buildImage,
   type ImageSource,
   openLayout,
-  writeFiles,
   writeImage,
-} from '@coxswain/project/node'
+} from '@coxswain/project/node/images'
 import { CommandError } from '../exit.ts'
 import { loadConfig, operatorsOf } from '../host/load-config.ts'
 import type { ImageBuildOptions } from './options.ts'

@@ -1,4 +1,4 @@
-import { loadImage, openLayout } from '@coxswain/project/node'
+import { loadImage, openLayout } from '@coxswain/project/node/images'
 import { explained, parseTags, Registries } from './registries.ts'
 
 /** Pushes a layout of the disk. */

@@ -9,7 +9,7 @@ import {
   pushImage,
   RegistryConnection,
   Repository,
-} from '@coxswain/project/node'
+} from '@coxswain/project/node/images'
 import { CommandError } from '../exit.ts'
 
 /** The registries that a command talks to, with one connection each. */

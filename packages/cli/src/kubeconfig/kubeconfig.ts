@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CertificateSigningRequest } from '@coxswain/api/certificates/v1'
 import type { KindOf } from '@coxswain/apimachinery/kinds'
@@ -18,6 +18,7 @@ import { makeDirectories } from '@coxswain/kit/node'
 import { isTransportError } from '@coxswain/wire'
 import { createCertificateRequest, generateKey } from '@coxswain/wire/node'
 import { CommandError, explainSystemError } from '../exit.ts'
+import { readPem } from '../host/read-pem.ts'
 import { explainKubeconfigError } from './kubeconfig-error.ts'
 
 export interface KubeconfigCommandOptions {
@@ -53,7 +54,7 @@ export async function runKubeconfig(options: KubeconfigCommandOptions): Promise<
     const key = generateKey()
     const request = createCertificateRequest({ commonName: user, organizations }, key)
     const cert = await issue(connected.client, env, request, options)
-    const ca = readCa(cluster['certificate-authority-data'], cluster['certificate-authority'])
+    const ca = readPem(cluster['certificate-authority-data'], cluster['certificate-authority'])
     const made = createKubeconfig({
       cluster: clusterName,
       user,
@@ -147,9 +148,4 @@ function isSettled(request: SigningRequest | undefined): boolean {
   if (!request) return true
   const { certificate, conditions = [] } = request.status ?? {}
   return Boolean(certificate) || conditions.some(({ type }) => type === 'Failed' || type === 'Denied')
-}
-
-function readCa(data: string | undefined, file: string | undefined): string | undefined {
-  if (data) return Buffer.from(data, 'base64').toString('utf8')
-  return file ? readFileSync(file, 'utf8') : undefined
 }

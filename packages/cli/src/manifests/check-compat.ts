@@ -1,12 +1,13 @@
 import type { CustomResourceDefinition } from '@coxswain/apimachinery/kinds'
 import { compareAllDefinitions, formatFinding } from '@coxswain/project/compat'
 import type { ReadDefinition } from '@coxswain/project/definitions'
+import type { GeneratedFile } from '@coxswain/project/files'
 import {
   type ClusterFlags,
   contextForServer,
   definitionsFromCluster,
 } from '../definitions/cluster-definitions.ts'
-import { definitionsFromPath } from '../definitions/definition-files.ts'
+import { definitionsFromPath, definitionsFromText } from '../definitions/definition-files.ts'
 import { definitionsFromGit } from '../definitions/git-definitions.ts'
 import { CommandError } from '../exit.ts'
 
@@ -41,4 +42,11 @@ async function oldDefinitions(
   // A cluster has the definitions of others, too; none of them was removed here.
   const names = new Set(definitions.map(({ metadata }) => metadata.name))
   return all.filter(({ metadata }) => names.has(metadata.name))
+}
+
+/** The CRDs among generated manifests. */
+export function definitionsOf(generated: readonly GeneratedFile[]): ReadDefinition[] {
+  return generated
+    .filter(({ path }) => path.includes('/crd/bases/'))
+    .flatMap(({ path, content }) => definitionsFromText(String(content), path))
 }

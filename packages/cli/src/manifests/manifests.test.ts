@@ -109,6 +109,31 @@ describe('coxswain manifests', () => {
     assert.equal(project.coxswain('manifests', '--check').status, 0)
   })
 
+  it("writes cert-manager's Issuer and Certificate where it makes the certificates", () => {
+    using project = createProject({ 'operator.ts': operator })
+    assert.equal(project.coxswain('manifests', '--cert-manager').status, 0)
+    const built = project.coxswain('kustomize', 'build', 'config/default')
+    assert.equal(built.status, 0, built.stderr)
+    const objects = readYamlDocuments(built.stdout).map(({ value }) => value as Record<string, unknown>)
+    const find = (kind: string) => objects.find(object => object.kind === kind)
+    assert.partialDeepStrictEqual(find('Issuer'), {
+      metadata: { name: 'greeter-selfsigned-issuer', namespace: 'greeter-system' },
+    })
+    assert.partialDeepStrictEqual(find('Certificate'), {
+      metadata: { name: 'greeter-serving-cert', namespace: 'greeter-system' },
+      spec: {
+        dnsNames: ['greeter-webhook-service.greeter-system.svc'],
+        issuerRef: { kind: 'Issuer', name: 'greeter-selfsigned-issuer' },
+        secretName: 'webhook-server-cert',
+      },
+    })
+    const annotations = { 'cert-manager.io/inject-ca-from': 'greeter-system/greeter-serving-cert' }
+    for (const kind of ['CustomResourceDefinition', 'MutatingWebhookConfiguration'])
+      assert.partialDeepStrictEqual(find(kind), { metadata: { annotations } })
+    assert.equal(project.coxswain('manifests').status, 0)
+    assert.throws(() => project.read('config/certmanager/issuer.yaml'), /ENOENT/)
+  })
+
   it('fails a check of stale, missing and obsolete files, and says what mends it', () => {
     using project = createProject({ 'operator.ts': operator })
     project.coxswain('manifests', 'operator.ts')

@@ -1,17 +1,15 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import type { ReadDefinition } from '@coxswain/project/definitions'
 import { isProjectError } from '@coxswain/project/files'
 import { generatedHeader, generateManifests, type Manifests } from '@coxswain/project/manifests'
 import { compareFiles, writeFiles } from '@coxswain/project/node'
 import { isRuntimeError } from '@coxswain/runtime'
 import type { ClusterFlags } from '../definitions/cluster-definitions.ts'
-import { definitionsFromText } from '../definitions/definition-files.ts'
 import { CommandError } from '../exit.ts'
 import { loadConfig } from '../host/load-config.ts'
+import { readCalls } from '../load-lock.ts'
 import { chooseModules, loadModules } from '../load-modules.ts'
-import { checkCompat } from './check-compat.ts'
-import { readCalls, readProject } from './project.ts'
+import { readProject } from './project.ts'
 
 /** Options of `coxswain manifests`. */
 export interface ManifestsCommandOptions extends ClusterFlags {
@@ -55,16 +53,12 @@ export async function runManifests(
       },
     }),
   )
-  if (options.checkCompat !== undefined)
-    await checkCompat(definitionsOf(manifests), options.checkCompat, options)
+  if (options.checkCompat !== undefined) {
+    const { checkCompat, definitionsOf } = await import('./check-compat.ts')
+    await checkCompat(definitionsOf(manifests.generated), options.checkCompat, options)
+  }
   if (options.check) check(root, manifests, rerun(files, options))
   else write(root, manifests)
-}
-
-function definitionsOf({ generated }: Manifests): ReadDefinition[] {
-  return generated
-    .filter(({ path }) => path.includes('/crd/bases/'))
-    .flatMap(({ path, content }) => definitionsFromText(String(content), path))
 }
 
 function portable(path: string): string {
@@ -133,7 +127,16 @@ function findObsolete(root: string, generated: readonly string[]): string[] {
   const folder = first.slice(0, first.indexOf('/'))
   const current = new Set(generated)
   const found: string[] = []
-  for (const part of ['crd', 'crd/bases', 'crd/patches', 'rbac', 'namespaces', 'webhook', 'manager']) {
+  for (const part of [
+    'crd',
+    'crd/bases',
+    'crd/patches',
+    'rbac',
+    'namespaces',
+    'webhook',
+    'certmanager',
+    'manager',
+  ]) {
     const path = join(root, folder, part)
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) continue
     for (const entry of readdirSync(path, { withFileTypes: true })) {

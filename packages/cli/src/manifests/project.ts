@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { isDNS1123Label } from '@coxswain/apimachinery/validation'
 import { readYaml } from '@coxswain/apimachinery/yaml'
-import { type RecordedCall, readRecordedCalls } from '@coxswain/project/manifests'
 import { CommandError } from '../exit.ts'
 
 export interface ProjectName {
@@ -28,20 +27,6 @@ export function readProject(folder: string): ProjectName {
     )
   const domain = textOf(project?.domain)
   return { name, ...(domain !== undefined && { domain }) }
-}
-
-/** What tests have recorded, where they have. */
-export function readCalls(folder: string): RecordedCall[] {
-  const path = join(folder, 'rbac.lock.json')
-  if (!existsSync(path)) return []
-  try {
-    return readRecordedCalls(JSON.parse(readFileSync(path, 'utf8')))
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new CommandError(reason.startsWith('rbac.lock.json') ? reason : `${path}: ${reason}`, {
-      cause: error,
-    })
-  }
 }
 
 function readMembers(

@@ -5,6 +5,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { describe, it } from 'node:test'
 import { connect } from 'node:tls'
+import { Lease } from '@coxswain/api/coordination/v1'
 import { ConfigMap, ServiceAccount } from '@coxswain/api/core/v1'
 import { ClusterRole, ClusterRoleBinding } from '@coxswain/api/rbac/v1'
 import { createRealEnv } from '@coxswain/kit'
@@ -108,7 +109,7 @@ async function until(what: string, holds: () => Promise<boolean>): Promise<void>
 
 describe('the endpoints of coxswain run', () => {
   it('serve metrics to authorized users, health without a token, and debug information on loopback', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const { client } = cluster
     await using run = cluster.run(
       ...['--metrics-bind-address', '127.0.0.1:0', '--health-probe-bind-address', '127.0.0.1:0'],
@@ -168,6 +169,8 @@ describe('the endpoints of coxswain run', () => {
     assert.equal((await ask(`${debug}/debug/pprof/profile?seconds=0`)).status, 400)
     const delay = JSON.parse((await ask(`${debug}/debug/pprof/eventloop`)).text)
     assert.equal(typeof delay.p99, 'number')
+    for (const path of ['/', '/debug', '/debug/', '/debug/pprof/'])
+      assert.match((await ask(debug + path)).text, /^\/debug\/pprof\/heap /m)
     assert.ok(JSON.parse((await ask(`${debug}/debug/pprof/heap`)).text).snapshot)
 
     assert.equal((await ask(`${debug}/debug/log-level`)).text, '{"level":"info"}\n')
@@ -182,7 +185,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('show what the process does to authorized users on other addresses, and on loopback under its own names only', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const file = cluster.file('first.mjs', first)
     {
       await using run = cluster.run('--pprof-bind-address', ':0', '--log-format', 'json', file)
@@ -228,7 +231,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('serve metrics with the certificate of a directory, and report one that is missing', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const env = createRealEnv()
     const maker = createCertificateMaker(env.random)
     const times = { notBefore: env.clock.now() - 60_000, notAfter: env.clock.now() + 600_000 }
@@ -263,7 +266,7 @@ describe('the endpoints of coxswain run', () => {
   })
 
   it('are a failure in one line where the port is in use', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const taken = createServer()
     await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
     const { port } = taken.address() as { port: number }
@@ -287,6 +290,26 @@ describe('the endpoints of coxswain run', () => {
     const { status, text } = await ask(`http://127.0.0.1:${port}/metrics`)
     assert.equal(status, 200)
     assert.match(text, /controller_runtime_max_concurrent_reconciles\{controller="at"\} 3/)
+    assert.equal(await cluster.up.stop(), 0)
+  })
+
+  it('follow the configuration file with coxswain up --operator, whose operators may need a lease', async () => {
+    using folder = scratch()
+    const port = await freePort()
+    const config = { operators: [], install: true, metricsSecure: false, leaderElectionId: 'first-lease' }
+    const settings = { ...config, metricsBindAddress: `127.0.0.1:${port}`, kubeApiQps: 50 }
+    await using cluster = await launch(
+      ...['--storage', 'memory', '--leader-election-namespace', 'kube-public', '--nodes', '0'],
+      ...['--config', folder.file('coxswain.config.mjs', `export default ${JSON.stringify(settings)}\n`)],
+      ...['--operator', folder.file('first.mjs', first)],
+    )
+    const key = { namespace: 'kube-public', name: 'first-lease' }
+    await until('the operator leads', async () =>
+      Boolean((await cluster.client.get(Lease, key))?.spec?.holderIdentity?.endsWith('_coxswain')),
+    )
+    const { text } = await ask(`http://127.0.0.1:${port}/metrics`)
+    assert.match(text, /^rest_client_requests_total\{code="200",method="GET"\} [1-9]/m)
+    assert.match(text, /^process_cpu_seconds_total /m)
     assert.equal(await cluster.up.stop(), 0)
   })
 

@@ -4,7 +4,11 @@ import { testReplicas } from './replicas.suite.ts'
 
 describe('two replicas of an operator', () => {
   testReplicas(async () => {
-    const { client, kubeconfig, [Symbol.asyncDispose]: dispose } = await launch('--storage', 'memory')
+    const {
+      client,
+      kubeconfig,
+      [Symbol.asyncDispose]: dispose,
+    } = await launch('--storage', 'memory', '--controllers', 'none')
     return { client, kubeconfig, namespace: 'default', [Symbol.asyncDispose]: dispose }
   })
 })

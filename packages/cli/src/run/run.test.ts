@@ -38,7 +38,7 @@ describe('coxswain up', () => {
 
 describe('coxswain run', () => {
   it('reports missing CRDs and how to install them, then what it did to them', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const file = cluster.file('operator.mjs', operatorWith('size'))
     {
       await using run = cluster.run(file)
@@ -73,7 +73,7 @@ describe('coxswain run', () => {
   })
 
   it('keeps the webhook configurations of a process that still runs', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const file = cluster.file(
       'operator.mjs',
       operatorWith('size', 'operator.webhook(Widget.v1).validate(() => {})'),
@@ -109,7 +109,7 @@ describe('coxswain run', () => {
   })
 
   it('logs once that the server is unreachable and once that it is back', async () => {
-    await using cluster = await launch()
+    await using cluster = await launch('--controllers', 'none')
     await using run = cluster.run('--install', cluster.file('operator.mjs', operatorWith('size')))
     await run.prints(/ created\n/)
     await createRealEnv().clock.sleep(1_000)
@@ -176,7 +176,7 @@ contexts: [{ name: dead, context: { cluster: dead, user: '' } }]
 
 describe('coxswain.config.ts', () => {
   it('says what coxswain run runs and how, and is read again with --watch when it is saved', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     using folder = scratch()
     folder.file('package.json', '{ "type": "module" }')
     folder.file('operator.mjs', operatorWith('size'))
@@ -218,7 +218,7 @@ describe('coxswain.config.ts', () => {
 
 describe('coxswain run --watch', () => {
   it('restarts the operator when a file that it imports is saved, and waits when it cannot be loaded', async () => {
-    await using cluster = await launch('--storage', 'memory')
+    await using cluster = await launch('--storage', 'memory', '--controllers', 'none')
     const write = (text: string) => cluster.file('text.mjs', `export const text = '${text}'\n`)
     write('one')
     const file = cluster.file(

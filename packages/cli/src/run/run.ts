@@ -20,6 +20,7 @@ import type { Command } from 'commander'
 import { CommandError } from '../exit.ts'
 import { createLog, cycleOnSignal } from '../host/create-log.ts'
 import { applyConfig, loadConfig, operatorsOf } from '../host/load-config.ts'
+import { type RateLimitFlags, rateLimitOf } from '../host/rate-limit.ts'
 import { type EndpointFlags, serveEndpoints } from '../host/serve-endpoints.ts'
 import { runSettings } from '../host/settings.ts'
 import { openOperatorTracing, type TracingFlags } from '../host/tracing.ts'
@@ -28,7 +29,11 @@ import { createManager, explainInstall, loadOperators, tellInstalled } from '../
 import type { WebhookSuccession } from '../webhook-succession.ts'
 import { type WebhookCommandOptions, webhookOptionsFor } from '../webhooks.ts'
 
-export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags, TracingFlags {
+export interface RunCommandOptions
+  extends WebhookCommandOptions,
+    EndpointFlags,
+    RateLimitFlags,
+    TracingFlags {
   readonly kubeconfig?: string
   readonly context?: string
   readonly install: boolean
@@ -41,8 +46,6 @@ export interface RunCommandOptions extends WebhookCommandOptions, EndpointFlags,
   readonly leaderElectionReleaseOnCancel: boolean
   readonly namespaces?: readonly string[]
   readonly concurrency?: Readonly<Record<string, number>>
-  readonly kubeApiQps?: number
-  readonly kubeApiBurst?: number
   readonly logFormat?: 'text' | 'json'
   readonly logLevel: LogLevel
 }
@@ -177,16 +180,17 @@ async function host(
 const userAgent = 'coxswain-run/0.1'
 
 async function connect(
-  { kubeconfig, context, kubeApiQps: qps, kubeApiBurst: burst }: RunCommandOptions,
+  options: RunCommandOptions,
   env: Env,
   metrics: MetricsRegistry,
 ): Promise<ConnectedClient> {
+  const { kubeconfig, context } = options
   try {
     return await createClientFromKubeconfig({
       env,
       userAgent,
       onCall: createClientMetrics(metrics),
-      ...(qps !== undefined && { rateLimit: { qps, burst: burst ?? Math.max(1, 2 * qps) } }),
+      ...rateLimitOf(options),
       ...(kubeconfig !== undefined && { kubeconfig }),
       ...(context !== undefined && { context }),
     })

@@ -87,6 +87,7 @@ describe('--tracing-config-file', () => {
     const dataDir = join(folder, 'data')
     for (const [file, message] of [
       [join(folder, 'none.yaml'), /--tracing-config-file .*none\.yaml: does not exist/],
+      ['/dev/zero', /--tracing-config-file \/dev\/zero: is larger than 16 MiB\n/],
       [bad, /bad\.yaml: failed to validate tracing configuration: samplingRatePerMillion: Invalid value: -1/],
     ] as const) {
       await using up = start('up', '--port', '0', '--data-dir', dataDir, '--tracing-config-file', file)

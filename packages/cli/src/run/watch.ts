@@ -5,7 +5,7 @@ import { abortOnSignals } from '@coxswain/kit/node'
 import type { ServingWebhooks } from '@coxswain/runtime'
 import { CommandError } from '../exit.ts'
 import { refuseAbsent } from '../host/operator-files.ts'
-import { childVariable, replaceSignal } from '../parent.ts'
+import { childVariable, ownCommand, replaceSignal } from '../parent.ts'
 import { type Go, isReport } from './watch-child.ts'
 import { WatchedFiles } from './watched-files.ts'
 
@@ -83,7 +83,8 @@ class Generation {
   #isStopping = false
 
   constructor(files: WatchedFiles) {
-    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
+    const [program, ...own] = ownCommand()
+    const child = spawn(program, [...own, ...process.argv.slice(2)], {
       stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, [childVariable]: '1' },
       // A signal from the terminal is handled by this process, which passes it on once.

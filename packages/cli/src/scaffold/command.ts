@@ -112,6 +112,8 @@ Examples:
 Exit codes: 0 written, 1 failure, 2 bad usage.`
 
 const webhookHelp = `
+Writes webhooks/KIND.ts and a test, and adds them to operator.ts. --conversion adds conversions to api/KIND.ts, with --version as the hub.
+
 Examples:
   coxswain create webhook --group crew --version v1 --kind Captain --defaulting --validating
   coxswain create webhook --group crew --version v1 --kind Captain --conversion --spoke v2

@@ -36,19 +36,32 @@ export async function runCreateWebhook(options: CreateWebhookOptions): Promise<v
   if (conversion !== spoke.length > 0)
     throw new CommandError('--conversion and --spoke VERSION are needed together', { exitCode: 2 })
   const asks = !defaulting && !validating && !conversion && isInteractive(options)
+  const others = otherVersions(folder, names)
   const chosen = asks
-    ? await askChoices('Which webhooks?', { defaulting: 'defaulting', validating: 'validating' })
+    ? await askChoices<'defaulting' | 'validating' | 'conversion'>('Which webhooks?', {
+        defaulting: 'defaulting',
+        validating: 'validating',
+        ...(others.length > 0 && { conversion: `conversion to ${others.join(', ')}` }),
+      })
     : []
   const change = explained(() =>
     createWebhook(folder.project, {
       ...names,
       defaulting: defaulting || chosen.includes('defaulting'),
       validating: validating || chosen.includes('validating'),
-      spokes: spoke,
+      spokes: chosen.includes('conversion') ? others : spoke,
     }),
   )
   await finish(folder, change, options)
-  tellNext([`edit webhooks/${names.kind.toLowerCase()}.ts`])
+  const file = `${names.kind.toLowerCase()}.ts`
+  const converts = change.insertions.some(({ marker }) => marker === 'conversions')
+  tellNext([`edit webhooks/${file}${converts ? ` and the conversions in api/${file}` : ''}`])
+}
+
+function otherVersions({ project }: ProjectFolder, { group, version, kind }: ResourceNames): string[] {
+  return project.resources
+    .filter(each => each.group === group && each.kind === kind && each.version !== version)
+    .map(each => each.version)
 }
 
 export async function runCreatePlugin(name: string): Promise<void> {

@@ -34,10 +34,10 @@ export async function askText(question: Question, options: { readonly yes: boole
 /** The choices that the user makes; only in a terminal. */
 export async function askChoices<T extends string>(
   message: string,
-  choices: Readonly<Record<T, string>>,
+  choices: Readonly<Partial<Record<T, string>>>,
 ): Promise<T[]> {
   const { isCancel, multiselect } = await import('@clack/prompts')
-  const entries = Object.entries(choices) as [T, string][]
+  const entries = Object.entries<string>(choices as Readonly<Record<T, string>>)
   const answer = await multiselect<string>({
     message,
     required: true,

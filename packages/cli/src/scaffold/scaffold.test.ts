@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -11,6 +12,15 @@ async function coxswain(folder: string, ...args: string[]) {
   await using command = startIn(folder, ...args)
   const code = await command.exited
   return { code, ...command.output() }
+}
+
+/** A project as an older version scaffolded it, with edits of its author. */
+function writeFixture(folder: string, name: string): void {
+  const fixture = JSON.parse(readFileSync(join(root, 'packages/project/fixtures', name), 'utf8'))
+  for (const [path, lines] of Object.entries(fixture as Record<string, string[]>)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), lines.join('\n'))
+  }
 }
 
 const init = ['init', '--domain', 'example.com', '--name', 'fleet', '--fetch-deps=false']
@@ -48,15 +58,49 @@ describe('coxswain init and create', () => {
     assert.match(read('package.json'), /"kubectl-captains": ".\/plugins\/kubectl-captains.ts"/)
   })
 
+  it('converts between versions of a kind, as its generated test shows', async () => {
+    using folder = scratch()
+    await coxswain(folder.path, ...init)
+    symlinkSync(join(root, 'node_modules'), join(folder.path, 'node_modules'))
+    const second = [
+      '--group',
+      'crew',
+      '--version',
+      'v2',
+      '--kind',
+      'Captain',
+      '--controller=false',
+      '--make=false',
+    ]
+    await coxswain(folder.path, 'create', 'api', ...captain, '--make=false')
+    assert.equal((await coxswain(folder.path, 'create', 'api', ...second)).code, 0)
+    const webhook = await coxswain(
+      folder.path,
+      'create',
+      'webhook',
+      ...captain,
+      '--conversion',
+      '--spoke',
+      'v2',
+    )
+    assert.equal(webhook.code, 0, webhook.stderr)
+    assert.match(webhook.stdout, /edit webhooks\/captain.ts and the conversions in api\/captain.ts/)
+    const read = (path: string) => readFileSync(join(folder.path, path), 'utf8')
+    assert.match(read('config/crd/patches/webhook_in_captain.yaml'), /strategy: Webhook/)
+    assert.match(read('webhooks/captain.test.ts'), /client\.get\(Captain\.v2, key\)/)
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env
+    const tested = spawnSync(process.execPath, ['--test', 'webhooks/captain.test.ts'], {
+      cwd: folder.path,
+      encoding: 'utf8',
+      env,
+    })
+    assert.equal(tested.status, 0, tested.stdout)
+    assert.match(tested.stdout, /pass 1$/m)
+  })
+
   it('merges a later scaffold into a project of an older version, and marks conflicts', async () => {
     using folder = scratch()
-    const fixture = JSON.parse(
-      readFileSync(join(root, 'packages/project/fixtures/scaffold-0.0.1.json'), 'utf8'),
-    )
-    for (const [path, lines] of Object.entries(fixture as Record<string, string[]>)) {
-      mkdirSync(join(folder.path, path, '..'), { recursive: true })
-      writeFileSync(join(folder.path, path), lines.join('\n'))
-    }
+    writeFixture(folder.path, 'scaffold-0.0.1.json')
     const before = readFileSync(join(folder.path, 'package.json'), 'utf8')
     const check = await coxswain(folder.path, 'upgrade', '--check')
     assert.equal(check.code, 1)
@@ -69,6 +113,18 @@ describe('coxswain init and create', () => {
     assert.ok(!existsSync(join(folder.path, 'Dockerfile')), 'what the author deleted stays deleted')
     assert.match(readFileSync(join(folder.path, 'README.md'), 'utf8'), /^<<<<<<< yours$/m)
     assert.equal((await coxswain(folder.path, 'upgrade')).code, 0)
+  })
+
+  it('brings a project that the first release made up to date, with the edits of its author', async () => {
+    using folder = scratch()
+    writeFixture(folder.path, 'scaffold-0.1.0.json')
+    assert.equal((await coxswain(folder.path, 'upgrade', '--check')).code, 1)
+    const upgraded = await coxswain(folder.path, 'upgrade')
+    assert.equal(upgraded.code, 0, upgraded.stderr)
+    const kind = readFileSync(join(folder.path, 'api/captain.ts'), 'utf8')
+    assert.match(kind, /rank: s\.enumOf/, 'what the author wrote')
+    assert.match(kind, /^ {2}\/\/ \+coxswain:scaffold:conversions$/m, 'what the scaffold has now')
+    assert.equal((await coxswain(folder.path, 'upgrade', '--check')).code, 0)
   })
 
   it('writes nothing when the folder is not empty, or a name cannot be used', async () => {

@@ -4,6 +4,7 @@ import { generatedHeader } from '@coxswain/project/manifests'
 import { writeFiles } from '@coxswain/project/node'
 import { basePath, type ScaffoldBase, writeBase } from '@coxswain/project/scaffold'
 import { CommandError } from '../exit.ts'
+import { ownCommand } from '../parent.ts'
 import { runProgram } from './run-program.ts'
 
 /**
@@ -21,7 +22,8 @@ export async function updateManifests(folder: string, base: ScaffoldBase): Promi
   const before = new Set(ownedFiles(folder))
   for (const [path] of untouched) before.delete(path)
   writeFiles(folder, [], { remove: untouched.map(([path]) => path) })
-  const { code, output } = await runProgram(process.execPath, [process.argv[1]!, 'manifests'], folder)
+  const [program, ...own] = ownCommand()
+  const { code, output } = await runProgram(program, [...own, 'manifests'], folder)
   if (code !== 0) {
     const missing = untouched.filter(([path]) => !existsSync(join(folder, path)))
     writeFiles(

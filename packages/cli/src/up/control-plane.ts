@@ -1,13 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
-import {
-  type ApiServer,
-  createApiServer,
-  isHealthPath,
-  isProxyPath,
-  type NodeConnection,
-} from '@coxswain/apiserver'
+import { type ApiServer, createApiServer, isHealthPath, type NodeConnection } from '@coxswain/apiserver'
 import { createYamlThread, verifySignature } from '@coxswain/apiserver/node'
 import type { ControllerName } from '@coxswain/controllers/names'
 import { type Env, type LogThreshold, TaskGroup } from '@coxswain/kit'
@@ -15,7 +9,7 @@ import { MetricsRegistry } from '@coxswain/kit/metrics'
 import { abortOnSignals, registerProcessMetrics } from '@coxswain/kit/node'
 import type { Operator } from '@coxswain/runtime'
 import type { Store } from '@coxswain/storage'
-import { createInProcessTransport, type Handler, type PeerCertificate } from '@coxswain/wire'
+import { createInProcessTransport, type PeerCertificate } from '@coxswain/wire'
 import {
   acceptSpdy,
   createWebSocketUpgrade,
@@ -33,7 +27,8 @@ import {
   writeAdminKubeconfig,
   writeComponentKubeconfigs,
 } from './access/kubeconfigs.ts'
-import { ensureFrontProxyCa, ensureKubeletClientCertificate, ensurePki } from './access/pki.ts'
+import { ensureFrontProxy, ensureKubeletClientCertificate, ensurePki } from './access/pki.ts'
+import { readProxyClient } from './access/proxy-client.ts'
 import { joinHostPort, resolveAddresses, type ServingAddresses } from './access/serving-addresses.ts'
 import { loadServingCertificates, type ServingCertificates } from './access/serving-certificates.ts'
 import { serveControlSocket } from './control-socket.ts'
@@ -105,6 +100,8 @@ export async function runControlPlane({
     hosts: addresses.hosts,
     serviceRange: options.serviceClusterIpRange,
   })
+  const frontProxy = ensureFrontProxy(directory, env)
+  const proxyClient = readProxyClient(options, frontProxy)
   await using inner = await opening
   const { store, reload } = await encrypt(inner, options, env)
   const {
@@ -116,7 +113,7 @@ export async function runControlPlane({
     isAnonymousAuthGiven: given.has('anonymousAuth'),
     env,
     ca: pki.ca.certificate,
-    frontProxyCa: ensureFrontProxyCa(directory, env),
+    frontProxyCa: frontProxy.ca,
     locateKeys: async () => `https://${joinHostPort(addresses.reachable, await boundPort)}/openid/v1/jwks`,
   })
   const certificates = loadServingCertificates(options, pki, { clientCa, env })
@@ -161,6 +158,7 @@ export async function runControlPlane({
       advertise: async () => ({ address: addresses.advertised, port: await boundPort }),
     },
     outbound: socketOutbound,
+    aggregation: { proxyClient: () => proxyClient },
     ...(audit.auditing && { audit: audit.auditing }),
     metrics,
     components: createComponentChecks(controllers.length > 0, () => haveLoopsStarted),
@@ -172,7 +170,7 @@ export async function runControlPlane({
   const loops = new TaskGroup(group.signal)
   group.spawn(signal => server.run(signal))
   if (reload) group.spawn(reload)
-  const listening = listen({ addresses, port: options.port, handler: server.handler, certificates, env })
+  const listening = listen({ addresses, port: options.port, server, certificates, env })
   const boundPort = listening.then(({ port }) => port).catch(() => options.port)
   stop.signal.addEventListener('abort', () => {
     loops.abort(stop.signal.reason)
@@ -237,7 +235,7 @@ export async function runControlPlane({
     }
     if (operators.length > 0) {
       const { startOperators } = await import('./start-operators.ts')
-      await startOperators(operators, options, { ...surroundings, logLevel })
+      await startOperators(operators, options, { ...surroundings, logLevel, leaderElection })
     }
     haveLoopsStarted = true
     group.spawn(() => loops.join())
@@ -309,13 +307,14 @@ async function loadTracing(options: UpOptions, env: Env) {
 interface Listening {
   readonly addresses: ServingAddresses
   readonly port: number
-  readonly handler: Handler
+  readonly server: ApiServer
   readonly certificates: ServingCertificates
   readonly env: Env
 }
 
-async function listen({ addresses, port, handler, certificates, env }: Listening): Promise<HttpServer> {
+async function listen({ addresses, port, server, certificates, env }: Listening): Promise<HttpServer> {
   const { bind, isPublic } = addresses
+  const { handler } = server
   try {
     const http = await serve({
       handler,
@@ -324,7 +323,7 @@ async function listen({ addresses, port, handler, certificates, env }: Listening
       tls: certificates.tls,
       log: env.log,
       upgrade: createWebSocketUpgrade({ handler, log: env.log }),
-      passesThrough: isProxyPath,
+      passesThrough: path => server.passesThrough(path),
       isUrgent: isHealthPath,
       defersBodies: true,
     })

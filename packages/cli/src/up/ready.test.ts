@@ -12,8 +12,8 @@ import { accessFromKubeconfig, loadKubeconfig } from '@coxswain/client/node'
 import { createRealEnv } from '@coxswain/kit'
 
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
-/** How many servers are started; 50 by hand. */
-const starts = Number(process.env.READY_STARTS ?? 10)
+/** How many servers are started; 50 in torture. */
+const starts = Math.min(50, Number(process.env.TORTURE_RUNS ?? 3))
 
 /** Starts a server, and creates a Pod as soon as the ready line is printed. */
 async function createFirstPod(dataDir: string): Promise<string> {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
 const listModules = new URL('../test-support/list-modules.ts', import.meta.url).href
 /** Raise it only for files that the API server cannot serve without. */
-const mostModules = 875
+const mostModules = 890
 
 /** The modules that a server without control loops has loaded when it prints its ready line. */
 async function modulesUntilReady(): Promise<string[]> {

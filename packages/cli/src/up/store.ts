@@ -19,7 +19,7 @@ export async function loadStore(options: StoreOptions, dataDir: string, env: Env
   const directory = join(dataDir, 'store')
   return async () => {
     try {
-      return await openSqliteStore({ directory, env })
+      return await openSqliteStore({ directory, env, isUnsafeNoFsync: options.unsafeNoFsync })
     } catch (error) {
       if (isStoreError(error, 'Corrupt')) throw error
       const reason = isStoreError(error, 'Locked') ? 'another process is using it' : explainSystemError(error)

@@ -6,14 +6,14 @@ import { metadataOf } from '@coxswain/client'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import type { EventRecorder, EventSubject } from '@coxswain/runtime'
 import { WorkQueue } from '@coxswain/workqueue'
-import type { ResourceKinds } from '../resource-kinds.ts'
+import type { ResourceSource } from '../resource-kinds.ts'
 import { foregroundFinalizer, Graph, type GraphNode, type Observed, orphanFinalizer } from './graph.ts'
 import { AbsentOwners, type Identity } from './identity.ts'
 
 export interface CollectorOptions {
   readonly client: Client
   readonly env: Env
-  readonly kinds: ResourceKinds
+  readonly kinds: ResourceSource
   readonly events: EventRecorder
   /** Resolves when all objects have been observed: an object that was not observed must not be taken for absent. */
   readonly isComplete: () => Promise<void>
@@ -27,7 +27,7 @@ type Live = { readonly metadata: ObjectMeta & { uid: string } }
 export class Collector {
   readonly #client: Client
   readonly #env: Env
-  readonly #kinds: ResourceKinds
+  readonly #kinds: ResourceSource
   readonly #events: EventRecorder
   readonly #workers: number
   readonly #toDelete: WorkQueue<string>

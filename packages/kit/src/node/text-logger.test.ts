@@ -28,6 +28,19 @@ describe('a text logger', () => {
     ])
   })
 
+  it('shows what triggered a reconcile and what it called in words', () => {
+    const { log, lines } = collect()
+    const triggers = [
+      { type: 'Updated', object: 'Site default/shop', resourceVersion: '7' },
+      { type: 'Retry' },
+    ]
+    const calls = [{ verb: 'apply', object: 'Deployment default/shop', duration: 4.2 }]
+    log.info('reconciled', { triggers, calls, others: [null] })
+    assert.deepEqual(lines, [
+      '03:04:05.006 INFO  reconciled triggers=[Updated Site default/shop, Retry] calls=[apply Deployment default/shop] others=[null]\n',
+    ])
+  })
+
   it("shows the program's own line of an error, not the framework's frames", async () => {
     const folder = mkdtempSync(join(tmpdir(), 'coxswain-log-'))
     try {

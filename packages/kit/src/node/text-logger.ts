@@ -93,9 +93,19 @@ function isEmpty(value: unknown): boolean {
 function formatValue(name: string, value: unknown): string {
   if (typeof value === 'number' && (name === 'duration' || name === 'requeueAfter'))
     return `${Math.round(value)}ms`
-  const text = typeof value === 'string' ? value : toJson(value)
+  const text = typeof value === 'string' ? value : (describeSteps(value) ?? toJson(value))
   const shown = text.length > longestValue ? `${text.slice(0, longestValue)}...` : text
   return plain(typeof value === 'string' && /[\s"=]/.test(shown) ? JSON.stringify(shown) : shown)
+}
+
+/** Triggers and calls of a reconcile: `[Updated Site default/shop, apply Deployment default/shop]`; undefined for other values. */
+function describeSteps(value: unknown): string | undefined {
+  if (!Array.isArray(value)) return undefined
+  const steps = (value as ({ type?: string; verb?: string; object?: string } | null)[]).map(each => {
+    const { type, verb = type, object } = each ?? {}
+    return typeof verb === 'string' ? [verb, object].filter(Boolean).join(' ') : undefined
+  })
+  return steps.includes(undefined) ? undefined : `[${steps.join(', ')}]`
 }
 
 function toJson(value: unknown): string {

@@ -3,7 +3,7 @@ import type { FieldSpec } from '../config/inputs.ts'
 import type { ImageArguments, SortOptions } from '../config/kustomization.ts'
 import { buildFailed } from '../errors.ts'
 import { applyFieldSpec, applyFieldSpecs, entrySetter, scalarSetter } from '../filters/field-spec.ts'
-import { changeImages } from '../filters/images.ts'
+import { imageChanger } from '../filters/images.ts'
 import { changeNamespace, type NamespaceChange } from '../filters/namespace.ts'
 import { hashResource } from '../hash.ts'
 import { helmAnnotation } from '../resource/annotations.ts'
@@ -84,7 +84,8 @@ export function setNamespace(change: NamespaceChange): Transformer {
 
 export function setImages(image: ImageArguments, specs: readonly FieldSpec[]): Transformer {
   return map => {
-    for (const resource of map.resources) changeImages(resource.node, image, specs)
+    const change = imageChanger(image, specs)
+    for (const resource of map.resources) change(resource.node)
   }
 }
 

@@ -1,6 +1,6 @@
 import { BoundedMap } from '@coxswain/kit'
 import type { FieldSpec } from '../config/inputs.ts'
-import { buildFailed, withPrefix } from '../errors.ts'
+import { buildFailed, prefixError } from '../errors.ts'
 import { splitApiVersion } from '../resource/gvk.ts'
 import {
   emptyNode,
@@ -30,11 +30,18 @@ export function applyFieldSpec(root: YamlNode, spec: FieldSpec, change: FieldCha
     if ((spec.group !== '' && spec.group !== group) || (spec.version !== '' && spec.version !== version))
       return
   }
-  withPrefix(
-    () =>
-      `considering field '${spec.path}' of object ${fieldOf(root, 'kind')?.value}/${fieldOf(fieldOf(root, 'metadata'), 'name')?.value ?? ''}`,
-    () => walk(root, partsOf(spec.path), { spec, change }),
-  )
+  changeFields(root, spec, change)
+}
+
+/** Applies the change at the path of the spec, whatever kinds the spec is for. */
+export function changeFields(root: YamlNode, spec: FieldSpec, change: FieldChange): void {
+  try {
+    walk(root, 0, { spec, change, path: partsOf(spec.path) })
+  } catch (error) {
+    const kind = fieldOf(root, 'kind')?.value
+    const name = fieldOf(fieldOf(root, 'metadata'), 'name')?.value ?? ''
+    throw prefixError(`considering field '${spec.path}' of object ${kind}/${name}`, error)
+  }
 }
 
 const knownPaths = new BoundedMap<string, readonly string[]>(2_000)
@@ -55,38 +62,38 @@ export function applyFieldSpecs(root: YamlNode, specs: readonly FieldSpec[], cha
 interface Walk {
   readonly spec: FieldSpec
   readonly change: FieldChange
+  readonly path: readonly string[]
 }
 
-function walk(node: YamlNode, path: readonly string[], context: Walk): void {
-  if (path.length === 0) {
+function walk(node: YamlNode, at: number, context: Walk): void {
+  if (at === context.path.length) {
     context.change.set(node)
     return
   }
   if (isMissingOrNull(node)) return
-  if (node.kind === 'sequence') for (const item of node.content) walk(item, path, context)
-  else if (node.kind === 'mapping') walkField(node, path, context)
+  if (node.kind === 'sequence') for (const item of node.content) walk(item, at, context)
+  else if (node.kind === 'mapping') walkField(node, at, context)
   else throw buildFailed('expected sequence or mapping node')
 }
 
-function walkField(node: YamlNode, path: readonly string[], context: Walk): void {
-  const { spec, change } = context
-  const isList = path[0]!.endsWith('[]')
-  const name = isList ? path[0]!.slice(0, -2) : path[0]!
+function walkField(node: YamlNode, at: number, context: Walk): void {
+  const { spec, change, path } = context
+  const part = path[at]!
+  const isList = part.endsWith('[]')
+  const name = isList ? part.slice(0, -2) : part
   if (name === '') throw buildFailed('cannot set or create an empty field name')
   const mayCreate = spec.create && change.createKind !== undefined && !isList
-  const isLast = path.length <= 1
-  const kind = !mayCreate ? (isList ? 'sequence' : undefined) : isLast ? change.createKind : 'mapping'
-  const tag = !mayCreate ? '' : isLast ? (change.createTag ?? '') : tags.mapping
   let field = getField(node, name.trim())
-  if (field === undefined) {
-    if (!mayCreate) return
-    field = setField(node, name.trim(), { value: emptyNode(kind!) })!
-  }
+  if (field === undefined && !mayCreate) return
+  const isLast = at + 1 === path.length
+  const kind = !mayCreate ? (isList ? 'sequence' : undefined) : isLast ? change.createKind : 'mapping'
+  field ??= setField(node, name.trim(), { value: emptyNode(kind!) })!
   if (field.tag === tags.null && kind !== undefined) {
     field.kind = kind
-    field.tag = tag
+    field.content = []
+    field.tag = !mayCreate ? '' : isLast ? (change.createTag ?? '') : tags.mapping
   }
-  walk(field, path.slice(1), context)
+  walk(field, at + 1, context)
 }
 
 /** Sets a scalar in place. */

@@ -7,17 +7,19 @@ import { applyFieldSpecs } from './field-spec.ts'
 
 const reference = '(:[a-zA-Z0-9_.{}-]*)?(@[a-zA-Z0-9]+([.+_-][a-zA-Z0-9]+)*:[a-zA-Z0-9_.{}-]*)?$'
 
-/** Changes the image of every container, and at the fields of the specs. */
-export function changeImages(root: YamlNode, image: ImageArguments, specs: readonly FieldSpec[]): void {
-  if (fieldOf(root, 'kind')?.value === 'CustomResourceDefinition') return
+/** Changes the image of every container of an object, and at the fields of the specs. */
+export function imageChanger(image: ImageArguments, specs: readonly FieldSpec[]): (root: YamlNode) => void {
   const regex = tryRegex(`^${image.name ?? ''}${reference}`)
-  const change = (node: YamlNode): void => {
+  const set = (node: YamlNode): void => {
     expectKind(node, 'scalar')
     if (typeof regex === 'string' || !regex.test(node.value)) return
     setScalar(node, scalarNode(newImage(node.value, image)))
   }
-  changeContainers(root, change)
-  applyFieldSpecs(root, specs, { set: change })
+  return root => {
+    if (fieldOf(root, 'kind')?.value === 'CustomResourceDefinition') return
+    changeContainers(root, set)
+    applyFieldSpecs(root, specs, { set })
+  }
 }
 
 function changeContainers(node: YamlNode, change: (node: YamlNode) => void): void {

@@ -1,13 +1,13 @@
 import type { FieldSpec } from '../config/inputs.ts'
 import type { NameReference } from '../config/transformer-config.ts'
-import { buildFailed, withPrefix } from '../errors.ts'
+import { buildFailed, prefixError } from '../errors.ts'
 import { type Gvk, isSelected } from '../resource/gvk.ts'
 import type { Resource } from '../resource/resource.ts'
 import { effectiveNamespace, printId, type ResourceId } from '../resource/resource-id.ts'
 import { nodeToJson } from '../yaml/decode.ts'
 import { fieldOf, isMissingOrNull, scalarNode, type YamlNode } from '../yaml/node.ts'
 import { getField, setField, setScalar } from '../yaml/tree.ts'
-import { applyFieldSpec } from './field-spec.ts'
+import { changeFields } from './field-spec.ts'
 
 /** Brings references to objects whose names or namespaces have changed up to date. */
 export function fixNameReferences(
@@ -85,15 +85,14 @@ class ReferenceFixer {
 
   fix(spec: FieldSpec, target: Gvk): void {
     const referrer = this.#referrer
-    withPrefix(
-      () => `updating name reference in '${spec.path}' field of '${printId(referrer.currentId)}'`,
-      () =>
-        applyFieldSpec(
-          referrer.node,
-          { ...referrer.gvk, path: spec.path, create: spec.create },
-          { set: node => this.#set(node, spec, target) },
-        ),
-    )
+    try {
+      changeFields(referrer.node, spec, { set: node => this.#set(node, spec, target) })
+    } catch (error) {
+      throw prefixError(
+        `updating name reference in '${spec.path}' field of '${printId(referrer.currentId)}'`,
+        error,
+      )
+    }
   }
 
   #set(node: YamlNode, spec: FieldSpec, target: Gvk): void {

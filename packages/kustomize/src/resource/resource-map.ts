@@ -94,10 +94,11 @@ export class ResourceMap {
   applyPatch(selected: readonly Resource[], patch: Resource): void {
     const ids = new Set(selected.map(each => idKey(each.currentId)))
     const left: Resource[] = []
+    const prepared = patch.copy()
+    prepared.mergeMetadataFrom(patch)
     for (const resource of this.resources) {
       if (ids.has(idKey(resource.currentId))) {
-        const copy = patch.copy()
-        copy.mergeMetadataFrom(patch)
+        const copy = prepared.copy()
         copy.setApiVersion(resource.apiVersion)
         copy.setKind(patch.kind)
         resource.applyPatch(copy)

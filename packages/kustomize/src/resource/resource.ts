@@ -141,8 +141,10 @@ export class Resource {
   }
 
   get currentId(): ResourceId {
-    const { gvk, apiVersion, name, namespace } = this
-    return { ...gvk, name, namespace, clusterScoped: this.#schemas.isClusterScoped(apiVersion, gvk.kind) }
+    const { apiVersion, kind, name, namespace } = this
+    const { group, version } = splitApiVersion(apiVersion)
+    const clusterScoped = this.#schemas.isClusterScoped(apiVersion, kind)
+    return { group, version, kind, name, namespace, clusterScoped }
   }
 
   /** The current id as replacements see it: an object without a namespace is in the default one. */

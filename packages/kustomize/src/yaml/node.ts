@@ -43,9 +43,12 @@ export class YamlNode {
     this.tag = tag
     this.value = value
     this.style = 'plain'
-    this.content = []
+    this.content = kind === 'scalar' ? noContent : []
   }
 }
+
+/** Scalars share it: most nodes are scalars. */
+const noContent = Object.freeze([]) as unknown as YamlNode[]
 
 /** A scalar whose type its text decides. */
 export const scalarNode = (value: string, tag = ''): YamlNode => new YamlNode('scalar', tag, value)

@@ -107,10 +107,8 @@ export function kindBefore(next: string | undefined, last: NodeKind): NodeKind {
 export function lookup(root: YamlNode, path: readonly string[], create?: NodeKind): YamlNode | undefined {
   let node: YamlNode | undefined = root
   const parts = path.map(part => part.trim()).filter(part => part !== '')
-  for (const [at, part] of parts.entries()) {
-    node = step(node!, part, { next: parts[at + 1], create })
-    if (node === undefined) return undefined
-  }
+  for (let at = 0; at < parts.length && node !== undefined; at++)
+    node = step(node, parts[at]!, { next: parts[at + 1], create })
   return node
 }
 

@@ -1,6 +1,7 @@
 import { toCustomResourceDefinition } from '@coxswain/apimachinery/kinds'
 import type { OperatorDefinition } from '@coxswain/runtime'
 import type { GeneratedFile } from '../files/generated-file.ts'
+import { certificateAnnotations } from './certificate-files.ts'
 import { crdFileName } from './kinds.ts'
 import type { ManifestsSource } from './source.ts'
 import { webhookClientConfig } from './webhook-files.ts'
@@ -11,6 +12,7 @@ export function crdFiles({
   definitions,
   projectKinds,
   folder,
+  project,
   maxDescriptionLength,
   featureGates = [],
 }: ManifestsSource): GeneratedFile[] {
@@ -29,7 +31,7 @@ export function crdFiles({
     generatedYaml(`${folder}/crd/patches/webhook_in_${id}.yaml`, {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
-      metadata: { name: crd.metadata.name },
+      metadata: { ...certificateAnnotations(project), name: crd.metadata.name },
       spec: {
         conversion: {
           strategy: 'Webhook',

@@ -6,6 +6,6 @@
  * @module
  */
 export { generateManifests } from './manifests.ts'
-export { type RecordedCall, readRecordedCalls } from './recorded-calls.ts'
 export type { Manifests, ManifestsInput, ProjectInformation } from './source.ts'
+export { type UnusedRight, unusedRights } from './unused-rights.ts'
 export { generatedHeader } from './yaml-file.ts'

@@ -1,7 +1,8 @@
+import { certificateSecret, webhookService } from './certificate-files.ts'
 import { managerLabels, projectLabels } from './labels.ts'
 import { hasNamespaceRoles } from './rbac-files.ts'
 import type { Manifests, ManifestsSource } from './source.ts'
-import { hasWebhooks, webhookPort, webhookService } from './webhook-files.ts'
+import { hasWebhooks, webhookPort } from './webhook-files.ts'
 import { generatedYaml, kustomization, ownedYaml } from './yaml-file.ts'
 
 const healthPort = 8081
@@ -17,6 +18,7 @@ export function managerFiles(source: ManifestsSource): Manifests {
     '../rbac',
     '../manager',
     ...(hasWebhooks(definitions) ? ['../webhook'] : []),
+    ...(hasWebhooks(definitions) && project.certificates === 'cert-manager' ? ['../certmanager'] : []),
   ]
   const operator = kustomization({ namespace: `${name}-system`, namePrefix: `${name}-`, resources })
   return {
@@ -122,7 +124,7 @@ function deployment({ definitions, project }: ManifestsSource): object {
           serviceAccountName: 'controller-manager',
           terminationGracePeriodSeconds: 10,
           ...(mounts && {
-            volumes: [{ name: 'webhook-certs', secret: { secretName: 'webhook-server-cert' } }],
+            volumes: [{ name: 'webhook-certs', secret: { secretName: certificateSecret } }],
           }),
         },
       },

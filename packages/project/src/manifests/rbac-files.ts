@@ -85,9 +85,11 @@ export function namespaceRoleFiles(source: ManifestsSource): GeneratedFile[] {
 function rolesOf(source: ManifestsSource): Role[] {
   const { definitions, calls = [], project } = source
   const all = definitions.flatMap(({ controllers }) =>
-    controllers.map(controller => [`${controller.name}-role`, controllerGrants(controller)] as const),
+    controllers.map(controller => [`${controller.name}-role`, controllerGrants(controller, calls)] as const),
   )
-  const manager = [...definitions.flatMap(operatorGrants), ...recordedGrants(calls), ...webhookGrants(source)]
+  const declared = [...definitions.flatMap(operatorGrants), ...webhookGrants(source)]
+  const granted = [...all.flatMap(([, grants]) => grants), ...declared]
+  const manager = [...declared, ...recordedGrants(calls, granted)]
   return [...all, ['manager-role', manager] as const]
     .flatMap(([name, grants]) => splitByNamespace(name, grants, project.namespaces))
     .sort((a, b) => compare(a.namespace ?? '', b.namespace ?? '') || compare(a.name, b.name))

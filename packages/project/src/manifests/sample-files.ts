@@ -5,6 +5,7 @@ import type {
   Kind,
 } from '@coxswain/apimachinery/kinds'
 import type { Schema } from '@coxswain/apimachinery/schema'
+import { writeYaml } from '@coxswain/apimachinery/yaml'
 import { validateCustomObject } from '@coxswain/strategies/apiextensions'
 import type { GeneratedFile } from '../files/generated-file.ts'
 import { projectLabels } from './labels.ts'
@@ -12,20 +13,20 @@ import { sampleOf } from './sample.ts'
 import type { ManifestsSource, ProjectInformation } from './source.ts'
 import { kustomization, ownedYaml } from './yaml-file.ts'
 
-/** An object of each kind, and the kustomization of all. */
+/** An object of each kind, and the kustomization of all. The object is made and checked when its file is written: most runs find one. */
 export function sampleFiles({ projectKinds, folder, project }: ManifestsSource): GeneratedFile[] {
   const samples = projectKinds.flatMap(({ crd }) => {
-    const sample = sampleObjectOf(crd, project)
-    if (!sample) return []
-    const { version, value: object } = sample
-    const problems = validateCustomObject(handleOf(crd, version), object).map(field.formatFieldError)
-    return [{ name: sampleFileName(crd, version.name, project), object, problems }]
+    const version = sampleVersionOf(crd)
+    return version ? [{ crd, version, name: sampleFileName(crd, version.name, project) }] : []
   })
   if (samples.length === 0) return []
   return [
-    ...samples.map(({ name, object, problems }) =>
-      withComment(ownedYaml(`${folder}/samples/${name}`, object), problems),
-    ),
+    ...samples.map(({ crd, version, name }) => ({
+      path: `${folder}/samples/${name}`,
+      get content() {
+        return sampleText(crd, version, project)
+      },
+    })),
     ownedYaml(
       `${folder}/samples/kustomization.yaml`,
       kustomization({ resources: samples.map(({ name }) => name) }),
@@ -34,20 +35,33 @@ export function sampleFiles({ projectKinds, folder, project }: ManifestsSource):
 }
 
 /** The stored version, or the first that is served. */
+function sampleVersionOf({ spec }: CustomResourceDefinition): CustomResourceDefinitionVersion | undefined {
+  const served = spec.versions.filter(version => version.served)
+  return served.find(({ storage }) => storage) ?? served[0]
+}
+
+function sampleText(
+  crd: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
+  project: ProjectInformation,
+): string {
+  const object = sampleObjectOf(crd, version, project)
+  const problems = validateCustomObject(handleOf(crd, version), object).map(field.formatFieldError)
+  return withComment(writeYaml(object), problems)
+}
+
 function sampleObjectOf(
   { spec }: CustomResourceDefinition,
+  version: CustomResourceDefinitionVersion,
   project: ProjectInformation,
-): { readonly version: CustomResourceDefinitionVersion; readonly value: object } | undefined {
-  const served = spec.versions.filter(version => version.served)
-  const version = served.find(({ storage }) => storage) ?? served[0]
-  if (!version) return undefined
+): object {
   const { group, names } = spec
   const schema: Schema = version.schema?.openAPIV3Schema ?? {}
   const { apiVersion: _apiVersion, kind: _kind, metadata, ...properties } = schema.properties ?? {}
   const fields = sampleOf({ ...schema, properties }) as Record<string, unknown>
   const { status: _status, metadata: _metadata, ...rest } = fields
   const named = metadata?.properties?.name
-  const value = {
+  return {
     apiVersion: `${group}/${version.name}`,
     kind: names.kind,
     metadata: {
@@ -56,7 +70,6 @@ function sampleObjectOf(
     },
     ...rest,
   }
-  return { version, value }
 }
 
 /** `GROUP_VERSION_KIND.yaml`, where the group is without the project's domain. */
@@ -88,11 +101,8 @@ function handleOf({ spec }: CustomResourceDefinition, version: CustomResourceDef
 }
 
 /** Values that only the author knows, such as those that rules in CEL relate, are named at the top of the file. */
-function withComment(file: GeneratedFile, problems: readonly string[]): GeneratedFile {
-  if (problems.length === 0) return file
+function withComment(text: string, problems: readonly string[]): string {
+  if (problems.length === 0) return text
   const lines = problems.map(problem => `#   ${problem.replaceAll('\n', ' ')}\n`).join('')
-  return {
-    ...file,
-    content: `# Change these values; a server rejects them:\n${lines}${String(file.content)}`,
-  }
+  return `# Change these values; a server rejects them:\n${lines}${text}`
 }

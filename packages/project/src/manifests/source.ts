@@ -1,8 +1,7 @@
 import type { AnyDefinedKind } from '@coxswain/apimachinery/kinds'
-import type { Operator, OperatorDefinition } from '@coxswain/runtime'
+import type { Operator, OperatorDefinition, RecordedCall } from '@coxswain/runtime'
 import type { GeneratedFile } from '../files/generated-file.ts'
 import type { ProjectKind } from './kinds.ts'
-import type { RecordedCall } from './recorded-calls.ts'
 
 /** What manifests say about the project as a whole. */
 export interface ProjectInformation {

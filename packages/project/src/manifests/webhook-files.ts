@@ -5,12 +5,12 @@ import {
   validatingWebhooks,
 } from '@coxswain/runtime'
 import type { GeneratedFile } from '../files/generated-file.ts'
+import { certificateAnnotations, certificateFiles, webhookService } from './certificate-files.ts'
 import { managerLabels, projectLabels } from './labels.ts'
 import type { ManifestsSource } from './source.ts'
 import { generatedYaml, kustomization } from './yaml-file.ts'
 
-/** The Service and its namespace, before kustomize renames and moves them: controller-gen's names. */
-export const webhookService = 'webhook-service'
+/** The Service's namespace, before kustomize moves it. */
 const systemNamespace = 'system'
 
 /** The port of the webhook server. */
@@ -28,8 +28,9 @@ export function hasWebhooks(definitions: readonly OperatorDefinition[]): boolean
 
 type Entry = ReturnType<typeof mutatingWebhooks>[number]
 
-/** The configurations, one of each kind for every operator, and the Service of the webhook server. */
-export function webhookFiles({ definitions, folder, project }: ManifestsSource): GeneratedFile[] {
+/** The configurations, one of each kind for every operator, the Service of the webhook server, and its certificate. */
+export function webhookFiles(source: ManifestsSource): GeneratedFile[] {
+  const { definitions, folder, project } = source
   if (!hasWebhooks(definitions)) return []
   const address = { service: { namespace: systemNamespace, name: webhookService } }
   const configurations = definitions.flatMap(({ name, webhooks }) => {
@@ -63,6 +64,7 @@ export function webhookFiles({ definitions, folder, project }: ManifestsSource):
         configurations: hasConfigurations ? ['kustomizeconfig.yaml'] : [],
       }),
     ),
+    ...certificateFiles(source),
   ]
 }
 
@@ -72,19 +74,11 @@ function configuration(
   webhooks: readonly Entry[],
 ): object[] {
   if (webhooks.length === 0) return []
-  const annotations =
-    project.certificates === 'cert-manager'
-      ? {
-          annotations: {
-            'cert-manager.io/inject-ca-from': `${project.name}-system/${project.name}-serving-cert`,
-          },
-        }
-      : {}
   return [
     {
       apiVersion: 'admissionregistration.k8s.io/v1',
       kind,
-      metadata: { ...annotations, name },
+      metadata: { ...certificateAnnotations(project), name },
       webhooks: webhooks.map(withoutDefaults),
     },
   ]

@@ -1,15 +1,7 @@
 /**
- * The files of a project on a disk, and its images: built from a folder, written as a layout, pushed to a registry.
+ * The files of a project on a disk: compared, and written as a whole.
  * @module
  */
 export { compareFiles, type FileDifference } from './compare-files.ts'
-export { type BuildImageOptions, type BuiltImage, buildImage } from './image/build-image.ts'
-export { type Image, type ImageSource, loadImage } from './image/image-source.ts'
-export { openLayout } from './image/layout.ts'
-export { type WriteImageOptions, writeImage } from './image/write-image.ts'
-export { type ConnectionOptions, RegistryConnection } from './registry/connection.ts'
-export { findCredentials, type RegistryCredentials } from './registry/docker-credentials.ts'
-export { attachDocument, type PushOptions, pushImage } from './registry/push-image.ts'
-export { type BlobOutcome, Repository } from './registry/registry.ts'
 export { type ChartChange, type ChartPlan, planChart } from './write-chart.ts'
 export { type WriteFilesOptions, writeFiles } from './write-files.ts'

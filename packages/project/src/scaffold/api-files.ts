@@ -34,6 +34,7 @@ ${scope}  versions: {
 ${lines.join('\n')}
     ${markerOf('versions')}
   },
+  ${markerOf('conversions')}
 })
 export type ${kind} = KindOf<typeof ${kind}.${version}>
 `

@@ -65,7 +65,9 @@ describe('scaffolding a project', () => {
       spoke: ['v2'],
       webhookVersion: 'v1',
     })
-    assert.match(pristineFiles(project).get('webhooks/captain.ts')!, /\.convert\(Captain\.v2, \{/)
+    const files = pristineFiles(project)
+    assert.match(files.get('api/captain.ts')!, /^ {2}conversions: \{\n {4}v1: \{\n {6}v2: \{$/m)
+    assert.match(files.get('webhooks/captain.ts')!, /\.webhook\(Captain\.v1\)/)
   })
 
   const refused: readonly [string, Partial<CreateApi>, ProjectErrorCode, RegExp][] = [
@@ -238,6 +240,7 @@ describe('merging a later scaffold', () => {
       '.dockerignore': 'created',
       '.github/workflows/test.yml': 'updated',
       'README.md': 'conflict',
+      'api/captain.ts': 'merged',
       Makefile: 'obsolete',
     })
     const after = (path: string) => plan.find(each => each.path === path)?.after ?? ''

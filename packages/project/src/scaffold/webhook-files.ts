@@ -18,23 +18,26 @@ export function webhookParts(resource: ProjectResource): ScaffoldParts {
         lines: [`import { add${kind}Webhooks } from './webhooks/${file}${extension}'`],
       },
       { path: `operator${extension}`, marker: 'webhooks', lines: [`add${kind}Webhooks(operator)`] },
+      ...(resource.webhooks?.conversion
+        ? [{ path: resource.path, marker: 'conversions', lines: conversionLines(resource) }]
+        : []),
     ],
   }
 }
 
 function webhookFile({ kind, version, webhooks }: ProjectResource): string {
-  const { defaulting, validation, conversion, spoke = [] } = webhooks ?? {}
+  const { defaulting, validation, conversion } = webhooks ?? {}
   const imports = validation ? 'import { field, type OperatorBuilder }' : 'import type { OperatorBuilder }'
   const calls = [
     `    .webhook(${kind}.${version})`,
     ...(defaulting ? defaultingLines : []),
     ...(validation ? validatingLines : []),
-    ...(conversion ? spoke.flatMap(other => conversionLines(kind, { version, other })) : []),
   ]
+  const conversions = conversion ? ` Objects are converted as api/${fileOf(kind)}${extension} says.` : ''
   return `${imports} from 'coxswain'
 import { ${kind} } from '../api/${fileOf(kind)}${extension}'
 
-/** Adds the webhooks of ${kind} objects. */
+/** Adds the webhooks of ${kind} objects.${conversions} */
 export function add${kind}Webhooks(operator: OperatorBuilder): void {
   operator
 ${calls.join('\n')}
@@ -57,17 +60,20 @@ const validatingLines = [
   '    })',
 ]
 
-function conversionLines(
-  kind: string,
-  { version, other }: { readonly version: string; readonly other: string },
-): string[] {
-  const group = `${kind}.${other}.group`
+function conversionLines({ version, webhooks }: ProjectResource): string[] {
+  const spokes = (webhooks?.spoke ?? []).flatMap(other => [
+    `    ${other}: {`,
+    '      to: ({ spec, status }) => ({ spec, ...(status && { status }) }),',
+    '      from: ({ spec, status }) => ({ spec, ...(status && { status }) }),',
+    '    },',
+  ])
   return [
-    `    .convert(${kind}.${other}, {`,
-    `      // The versions have the same fields: change these when they no longer do.`,
-    `      to: object => ({ ...object, apiVersion: \`\${${group}}/${other}\` as const }),`,
-    `      from: object => ({ ...object, apiVersion: \`\${${group}}/${version}\` as const }),`,
-    '    })',
+    '// The versions have the same fields: change these when they no longer do. Metadata is kept.',
+    'conversions: {',
+    `  ${version}: {`,
+    ...spokes,
+    '  },',
+    '},',
   ]
 }
 

@@ -153,7 +153,8 @@ export class EventSources {
     const others = mayHaveLeft ? source.map(event.old, cache) : noKeys
     if (keys.length === 0 && others.length === 0) return
     const trigger = triggerOf(event, source.kind.kind)
-    const priority = trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : 0
+    const priority =
+      trigger.type === 'Initial' || trigger.type === 'Resync' ? lowPriority : (source.priority ?? 0)
     for (const key of keys) onKey(key, trigger, priority, source.delay)
     for (const key of others) {
       const isTold = keys.some(({ name, namespace }) => name === key.name && namespace === key.namespace)

@@ -23,17 +23,20 @@ export interface DebugHandler extends Disposable {
 const usualSeconds = 30
 const mostSeconds = 300
 const nanosecondsPerMillisecond = 1e6
+/** How often the event loop is looked at, in milliseconds. What Node measures includes this time. */
+const resolution = 20
 
+const contentsPaths = ['/', '/debug', '/debug/', '/debug/pprof', '/debug/pprof/']
 const contents = `/debug/pprof/profile?seconds=30   CPU profile (.cpuprofile)
 /debug/pprof/heap                 heap snapshot (.heapsnapshot); the process stands still while it is taken
-/debug/pprof/eventloop            delay of the event loop in milliseconds, since it was read last
+/debug/pprof/eventloop            by how many milliseconds timers were late, since it was read last
 /debug/reconciles                 the last reconciles; ?controller=NAME&key=NAMESPACE/NAME
 /debug/log-level                  GET, or PUT debug, info, warn, error
 `
 
 /** Serves CPU profiles, heap snapshots, event loop delay, recent reconciles and the log level. One profile or snapshot is taken at a time. */
 export function createDebugHandler({ env, reconciles, logLevel }: DebugOptions): DebugHandler {
-  const delay = monitorEventLoopDelay({ resolution: 20 })
+  const delay = monitorEventLoopDelay({ resolution })
   delay.enable()
   let isProfiling = false
   const alone = async (take: () => Promise<WireResponse>): Promise<WireResponse> => {
@@ -54,8 +57,7 @@ export function createDebugHandler({ env, reconciles, logLevel }: DebugOptions):
     }
   }
   const routes: Readonly<Record<string, (request: WireRequest) => Promise<WireResponse> | WireResponse>> = {
-    '/debug/pprof': () => plainText(200, contents),
-    '/debug/pprof/': () => plainText(200, contents),
+    ...Object.fromEntries(contentsPaths.map(path => [path, () => plainText(200, contents)])),
     '/debug/pprof/profile': request => alone(() => takeProfile(request, env)),
     '/debug/pprof/heap': () => alone(async () => takeSnapshot()),
     '/debug/pprof/eventloop': () => jsonAnswer(readDelay(delay)),
@@ -104,15 +106,16 @@ function file(name: string, body: NonNullable<WireResponse['body']>): WireRespon
 
 function readDelay(delay: ReturnType<typeof monitorEventLoopDelay>): Record<string, number> {
   const milliseconds = (value: number) => (Number.isFinite(value) ? value / nanosecondsPerMillisecond : 0)
+  const late = (value: number) => Math.max(0, milliseconds(value) - resolution)
   const { min, max, mean, stddev } = delay
   const read = {
-    min: delay.count === 0 ? 0 : milliseconds(min),
-    mean: milliseconds(mean),
+    min: delay.count === 0 ? 0 : late(min),
+    mean: late(mean),
     stddev: milliseconds(stddev),
-    p50: milliseconds(delay.percentile(50)),
-    p90: milliseconds(delay.percentile(90)),
-    p99: milliseconds(delay.percentile(99)),
-    max: milliseconds(max),
+    p50: late(delay.percentile(50)),
+    p90: late(delay.percentile(90)),
+    p99: late(delay.percentile(99)),
+    max: late(max),
     count: delay.count,
   }
   delay.reset()

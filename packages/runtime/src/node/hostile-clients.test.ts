@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { connect as connectHttp2 } from 'node:http2'
+import { request as requestHttps } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { createRealEnv } from '@coxswain/kit'
@@ -105,6 +106,25 @@ describe('an endpoint of an operator', () => {
   })
 })
 
+/** The status of a POST of so many bytes over HTTP/1.1. */
+async function postHttp1(url: string, bytes: number, length: 'announced' | 'chunked'): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const sent = requestHttps(
+    `${url}/validate`,
+    {
+      method: 'POST',
+      agent: false,
+      rejectUnauthorized: false,
+      headers: length === 'announced' ? { 'content-length': bytes } : { 'transfer-encoding': 'chunked' },
+    },
+    answer => resolve(answer.resume().statusCode ?? 0),
+  )
+  sent.on('error', reject)
+  for (let left = bytes; left > 0; left -= 65_536) sent.write(new Uint8Array(Math.min(left, 65_536)))
+  sent.end()
+  return await promise
+}
+
 describe('the webhook server of an operator', () => {
   const ca = async (hosts: readonly string[]) =>
     await new CertificateRotation({
@@ -138,6 +158,12 @@ describe('the webhook server of an operator', () => {
     }
     assert.equal(await post(maxReviewBytes), 200)
     assert.equal(await post(maxReviewBytes + 1), 413)
-    assert.deepEqual(sizes, [maxReviewBytes, 'too large'])
+    assert.deepEqual(sizes.splice(0), [maxReviewBytes, 'too large'])
+    // Over HTTP/1.1, with the length announced and in chunks.
+    for (const length of ['announced', 'chunked'] as const) {
+      assert.equal(await postHttp1(address.url, maxReviewBytes, length), 200)
+      assert.equal(await postHttp1(address.url, maxReviewBytes + 1, length), 413)
+      assert.deepEqual(sizes.splice(0), [maxReviewBytes, 'too large'])
+    }
   })
 })

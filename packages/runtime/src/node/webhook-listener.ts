@@ -30,7 +30,7 @@ const limits = { bodyBytes: maxReviewBytes }
 /** The timeout for another process to answer. */
 const probeLimit = 1_000
 
-/** Serves webhooks over HTTPS. */
+/** The listener of a webhook server: HTTPS on a port, with certificates that can be replaced while it runs. */
 export function createWebhookListener(options: WebhookListenerOptions): WebhookListener {
   const { port = defaultPort, preferredPort, service, certificate, log } = options
   const host = options.host ?? (service ? '0.0.0.0' : '127.0.0.1')

@@ -67,12 +67,12 @@ const skew = 3_600_000
 const settleTime = 600_000
 
 /**
- * Keeps a CA and a server certificate valid at all times:
+ * Keeps a CA and a server certificate of webhooks valid at all times, and shares them between replicas in a Secret.
  *
  *   CA with a third of its validity left -> the next one joins the bundle -> ten minutes -> it signs the server's certificate
  *
- * so that a client with the previous or the new bundle trusts the server. Replicas share them in a Secret; what one of
- * them writes the others use after their next check, and of two concurrent writes the first wins.
+ * so that a client with the previous or the new bundle trusts the server. What one replica writes the others use after
+ * their next check, and of two concurrent writes the first wins.
  */
 export class CertificateRotation {
   readonly #options: CertificateRotationOptions

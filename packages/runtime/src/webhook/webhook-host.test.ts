@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { newServiceUnavailable } from '@coxswain/apimachinery/status'
-import type { Handler } from '@coxswain/wire'
+import { createInProcessTransport, type Handler } from '@coxswain/wire'
+import { Manager } from '../manager.ts'
 import { defineOperator } from '../operator.ts'
 import { Simulation, widgetKind } from '../test-support/simulation.ts'
 import type { CertificateMaker, Validity, WebhookKeyPair } from './certificates.ts'
@@ -368,8 +369,13 @@ describe('the host of webhooks', () => {
     })
   })
 
-  it('logs a warning when the host does not serve the webhooks of an operator', async () => {
+  it('logs a warning when an operator runs on a host that does not serve its webhooks', async () => {
     await using sim = new Simulation()
+    new Manager(operator, {
+      env: sim.world,
+      transport: createInProcessTransport(sim.server.handler, sim.world),
+    })
+    assert.deepEqual(sim.warnings(), [], 'a manager that does not run')
     sim.start(operator)
     await sim.world.settle()
     assert.ok(sim.warnings().includes('the host of this operator does not serve its webhooks'))

@@ -137,7 +137,7 @@ export class Connection implements Transport {
       body: request.body && decodeText(request.body),
       status: undefined,
       object: undefined,
-      line: findSourceLine(),
+      line: log.isTraced ? findSourceLine() : undefined,
       revision: revision(),
     }
     log.writes.push(record)

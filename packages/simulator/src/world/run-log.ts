@@ -19,6 +19,8 @@ export class RunLog {
   isFlooded = false
   /** Off after the scenario has ended, so that what follows is undisturbed. */
   isArmed = true
+  /** Whether to find the line of source of every write, which takes time. */
+  isTraced = false
   readonly #clock: Clock
   readonly #begin: number
 

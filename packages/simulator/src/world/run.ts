@@ -3,7 +3,7 @@ import { keyOf } from '@coxswain/apimachinery/meta'
 import type { Client } from '@coxswain/client'
 import { type Clock, VirtualWorld } from '@coxswain/kit'
 import { describeOperator, type Operator } from '@coxswain/runtime'
-import { type Cluster, type ClusterOptions, startCluster } from '@coxswain/testing'
+import { type Cluster, type ClusterOptions, type ClusterSnapshot, startCluster } from '@coxswain/testing'
 import type { Plan } from '../plan.ts'
 import { type ResourceRef, type Snapshot, takeSnapshot } from '../state/snapshot.ts'
 import { Replica } from './replica.ts'
@@ -25,6 +25,8 @@ export type Invariant = (context: ScenarioContext) => Promise<void> | void
 
 /** Everything that all runs of a simulation have in common. */
 export interface Stage {
+  /** A cluster with the definitions of the operator's kinds: each run starts from it. */
+  readonly snapshot: ClusterSnapshot
   readonly operator: Operator
   readonly scenario: Scenario
   readonly always: readonly Invariant[]
@@ -66,19 +68,28 @@ export interface RunFailure {
 /** How long the operator has after the scenario, and after each disturbance that follows, in virtual milliseconds. */
 const patience = 600_000
 /** Without a write for this long, it has settled: longer than any fault and the back-off after it. */
-const settlePeriod = 180_000
-/** How long it then has to stay as it is. */
-const quietPeriod = 60_000
+const settlePeriod = 90_000
+/** The length of the time for which writes are counted when it does not settle. */
+const idlePeriod = 60_000
 const tick = 5_000
+
+/** Boots a cluster with the definitions of the operator's kinds, once for all runs. */
+export async function prepareStage(options: Omit<Stage, 'snapshot'>): Promise<Stage> {
+  await using cluster = await startCluster({ ...options.cluster, env: new VirtualWorld() })
+  await cluster.install(options.operator)
+  await cluster.advance(1_000)
+  return { ...options, snapshot: await cluster.snapshot() }
+}
 
 /** Plays the scenario once, as the plan has it. */
 export async function performRun(stage: Stage, plan: Plan): Promise<RunResult> {
-  const world = new VirtualWorld({ seed: plan.seed, stepLimit: 100_000 })
+  const { snapshot } = stage
+  const world = new VirtualWorld({ seed: plan.seed, start: snapshot.time, stepLimit: 100_000 })
   const log = new RunLog(plan.faults, world.clock)
   const failures: RunFailure[] = []
   const checkpoints: Checkpoint[] = []
   {
-    await using cluster = await startCluster({ ...stage.cluster, env: world })
+    await using cluster = await startCluster({ ...stage.cluster, env: world, from: snapshot })
     const replicas = Array.from(
       { length: stage.replicas },
       (_, index) =>
@@ -92,19 +103,15 @@ export async function performRun(stage: Stage, plan: Plan): Promise<RunResult> {
         }),
     )
     try {
-      await cluster.install(stage.operator)
       watchInvariants(stage, cluster, failures)
       for (const replica of replicas) replica.boot()
       await cluster.advance(1_000)
       await play(stage, cluster, { log, failures })
-      await settle(cluster, log)
-      log.isArmed = false
       checkpoints.push(await check(stage, cluster, { name: 'end', log }))
+      log.isArmed = false
       for (const replica of replicas) await replica.restart()
-      await settle(cluster, log)
       checkpoints.push(await check(stage, cluster, { name: 'restart', log }))
       await deleteAll(stage, cluster)
-      await settle(cluster, log)
       checkpoints.push(await check(stage, cluster, { name: 'deletion', log }))
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('live-lock'))) throw error
@@ -192,15 +199,13 @@ function watchInvariants(stage: Stage, cluster: Cluster, failures: RunFailure[])
   })
 }
 
-/** Until the operator has not written for a while, or patience ends. */
-async function settle(cluster: Cluster, log: RunLog): Promise<void> {
-  let writes = log.writes.length
-  let quiet = 0
-  for (let waited = 0; waited < patience && quiet < settlePeriod; waited += tick) {
+/** Until the operator has not written for a while, or patience ends. Resolves with how often it wrote in the last minute. */
+async function settle(cluster: Cluster, log: RunLog): Promise<number> {
+  const times = () => log.writes.at(-1)?.time ?? 0
+  const begin = log.time
+  while (log.time - begin < patience && log.time - Math.max(begin, times()) < settlePeriod)
     await cluster.advance(tick)
-    quiet = log.writes.length === writes ? quiet + tick : 0
-    writes = log.writes.length
-  }
+  return log.writes.filter(({ time }) => time > log.time - idlePeriod).length
 }
 
 async function check(
@@ -208,10 +213,8 @@ async function check(
   cluster: Cluster,
   { name, log }: { readonly name: CheckpointName; readonly log: RunLog },
 ): Promise<Checkpoint> {
-  const before = log.writes.length
-  const state = await cluster.run(stateOf(stage, cluster, log))
-  await cluster.advance(quietPeriod)
-  return { name, state, idleWrites: log.writes.length - before }
+  const idleWrites = await settle(cluster, log)
+  return { name, state: await cluster.run(stateOf(stage, cluster, log)), idleWrites }
 }
 
 async function stateOf(stage: Stage, cluster: Cluster, log: RunLog): Promise<Snapshot> {

@@ -26,25 +26,54 @@ const priorities: Readonly<Record<string, readonly [group: number, version: numb
   'flowcontrol.apiserver.k8s.io/v1': [16100, 21],
 }
 
-/** The APIServices of the built-in groups that are served. The group that they belong to has none. */
-export function bootstrapApiServices(
-  now: number,
-  isServed: (group: string, version: string) => boolean = () => true,
-): JsonObject[] {
-  return Object.entries(priorities).flatMap(([groupVersion, [groupPriorityMinimum, versionPriority]]) => {
+/** Where discovery has a group and version. */
+export interface Priorities {
+  readonly groupPriority: number
+  readonly versionPriority: number
+}
+
+/** Behind everything built in. */
+const customPriorities = { groupPriorityMinimum: 1000, versionPriority: 100 }
+
+/** The priorities of a group and version that this server has itself. */
+export function localPriorities(group: string, version: string): Priorities {
+  // Its own group has no APIService, and is always the first.
+  if (group === 'apiregistration.k8s.io') return { groupPriority: 20001, versionPriority: 1 }
+  const [groupPriority, versionPriority] = priorities[group === '' ? version : `${group}/${version}`] ?? [
+    customPriorities.groupPriorityMinimum,
+    customPriorities.versionPriority,
+  ]
+  return { groupPriority, versionPriority }
+}
+
+/** The label that says whether the server keeps an APIService: `onstart` once, at its start, `true` at all times. */
+export const automanagedLabel = 'kube-aggregator.kubernetes.io/automanaged'
+
+/** The APIServices of built-in groups. The group that they belong to has none. */
+export function bootstrapApiServices(now: number): JsonObject[] {
+  return Object.entries(priorities).map(([groupVersion, [groupPriorityMinimum, versionPriority]]) => {
     const slash = groupVersion.indexOf('/')
     const group = slash < 0 ? '' : groupVersion.slice(0, slash)
     const version = groupVersion.slice(slash + 1)
-    if (!isServed(group, version)) return []
-    return {
-      kind: 'APIService',
-      apiVersion: 'apiregistration.k8s.io/v1',
-      metadata: {
-        name: `${version}.${group}`,
-        labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' },
-      },
-      spec: { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority },
-      status: localStatus(now),
-    }
+    const spec = { ...(group !== '' && { group }), version, groupPriorityMinimum, versionPriority }
+    return localApiService(spec, 'onstart', now)
   })
+}
+
+/** The APIService of a group and version that custom resources have. */
+export function customApiService(group: string, version: string, now: number): JsonObject {
+  return localApiService({ group, version, ...customPriorities }, 'true', now)
+}
+
+function localApiService(spec: JsonObject, automanaged: string, now: number): JsonObject {
+  return {
+    kind: 'APIService',
+    apiVersion: 'apiregistration.k8s.io/v1',
+    metadata: {
+      name: `${String(spec.version)}.${String(spec.group ?? '')}`,
+      labels: { [automanagedLabel]: automanaged },
+    },
+    spec,
+    status: localStatus(now),
+  }
 }

@@ -3,9 +3,7 @@ import * as field from '@coxswain/apimachinery/field'
 import { nameWarnings, workloadWarnings } from '../apps/warnings.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
-import { ageCell, nameCell } from '../shared/cells.ts'
-import { numberOf } from '../shared/reading.ts'
-import { containerCells, selectorCell } from '../shared/workload-cells.ts'
+import { replicaCells, selectorCell } from '../shared/workload-cells.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { defaultTemplate, specOf } from './defaults.ts'
 import {
@@ -58,15 +56,5 @@ export const replicaSetStrategy: Strategy = defineStrategy<ReplicaSet>({
 })
 
 function printReplicaSet(object: Decoded<ReplicaSet>, now: number): TableCells {
-  const spec = object.spec ?? {}
-  const status = object.status ?? {}
-  return {
-    Name: nameCell(object),
-    Desired: numberOf(spec.replicas),
-    Current: numberOf(status.replicas),
-    Ready: numberOf(status.readyReplicas),
-    Age: ageCell(object, now),
-    ...containerCells(spec.template),
-    Selector: selectorCell(spec.selector),
-  }
+  return { ...replicaCells(object, now), Selector: selectorCell(object.spec?.selector) }
 }

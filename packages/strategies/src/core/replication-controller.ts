@@ -12,9 +12,8 @@ import {
 import { nameWarnings, workloadWarnings } from '../apps/warnings.ts'
 import type { Decoded } from '../decoded.ts'
 import { defineStrategy } from '../define-strategy.ts'
-import { ageCell, nameCell } from '../shared/cells.ts'
-import { type Findings, numberOf } from '../shared/reading.ts'
-import { containerCells, labelsCell } from '../shared/workload-cells.ts'
+import type { Findings } from '../shared/reading.ts'
+import { labelsCell, replicaCells } from '../shared/workload-cells.ts'
 import type { Strategy, TableCells } from '../strategy.ts'
 import { validatePodTemplate } from './pod/validation/pod-spec.ts'
 
@@ -66,15 +65,5 @@ function* validateController(spec: Decoded<ReplicationControllerSpec>): Findings
 }
 
 function printController(object: Decoded<ReplicationController>, now: number): TableCells {
-  const spec = object.spec ?? {}
-  const status = object.status ?? {}
-  return {
-    Name: nameCell(object),
-    Desired: numberOf(spec.replicas),
-    Current: numberOf(status.replicas),
-    Ready: numberOf(status.readyReplicas),
-    Age: ageCell(object, now),
-    ...containerCells(spec.template),
-    Selector: labelsCell(spec.selector),
-  }
+  return { ...replicaCells(object, now), Selector: labelsCell(object.spec?.selector) }
 }

@@ -32,7 +32,7 @@ export interface TransportFaults {
   readonly slow: number
 }
 
-/** No faults. */
+/** The faults of `createFaultyTransport` with every probability 0, to start from. */
 export const noTransportFaults: TransportFaults = {
   refuse: 0,
   loseAnswer: 0,

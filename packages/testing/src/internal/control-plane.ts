@@ -9,6 +9,7 @@ import {
   createControllerManager,
   createLocalCloud,
   ensureDefaultStorageClass,
+  type GarbageCollectorOptions,
   type ServesResource,
   selectControllers,
 } from '@coxswain/controllers'
@@ -36,10 +37,11 @@ const startLimit = 30_000
 
 /** Which controllers run: `true` means few of them; nodes need those that make their Pods. */
 export function chooseControllers(
-  wanted: boolean | '*' | readonly ControllerSelector[] | undefined,
+  wanted: boolean | '*' | 'as-needed' | readonly ControllerSelector[] | undefined,
   nodes: number,
   serves: ServesResource,
 ): readonly ControllerName[] {
+  if (wanted === 'as-needed') return nodes > 0 ? ['node-lifecycle-controller'] : []
   if (wanted === undefined && nodes > 0) return selectControllers(['*'], serves)
   if (wanted === undefined || wanted === true) {
     const possible = new Set(selectControllers(['*'], serves))
@@ -49,8 +51,18 @@ export function chooseControllers(
   return selectControllers(wanted === '*' ? ['*'] : wanted, serves)
 }
 
+/** What the server has, and what is collected of it. */
+export interface ControllerSurroundings {
+  readonly serves: ServesResource
+  /** @default everything */
+  readonly collected?: NonNullable<GarbageCollectorOptions['resources']>
+}
+
 /** The controllers as one operator. Without a CA, the controllers that sign certificates do not run. */
-export function createControllers(controllers: readonly ControllerName[], serves: ServesResource): Operator {
+export function createControllers(
+  controllers: readonly ControllerName[],
+  { serves, collected }: ControllerSurroundings,
+): Operator {
   const { signingKey } = testServiceAccounts
   return createControllerManager({
     controllers,
@@ -59,6 +71,7 @@ export function createControllers(controllers: readonly ControllerName[], serves
     signToken: claims => signJwt(claims, signingKey!),
     cloud: createLocalCloud,
     hmac,
+    ...(collected && { garbageCollector: { resources: collected } }),
   })
 }
 

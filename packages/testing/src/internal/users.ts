@@ -27,3 +27,8 @@ export function peerOf(user: ClusterUser): PeerCertificate {
     organizations: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
   }
 }
+
+/** The service account of an operator under the rights of its project. */
+export function operatorUser({ name }: { readonly name: string }): ClusterUser {
+  return { serviceAccount: `${name}-system/${name}-controller-manager` }
+}

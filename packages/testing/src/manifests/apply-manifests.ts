@@ -2,7 +2,14 @@ import { CustomResourceDefinition } from '@coxswain/api/apiextensions/v1'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
 import { isForbidden, isNotFound, isStatusError } from '@coxswain/apimachinery/status'
 import { isMachineryError } from '@coxswain/apimachinery/wire-format'
-import { type Client, createDiscovery, type Discovery, type DynamicObject, waitFor } from '@coxswain/client'
+import {
+  type Client,
+  conditions,
+  createDiscovery,
+  type Discovery,
+  type DynamicObject,
+  waitFor,
+} from '@coxswain/client'
 import type { Env } from '@coxswain/kit'
 import type { Manifest, Manifests } from './manifest.ts'
 import { readSource } from './read-manifests.ts'
@@ -51,9 +58,11 @@ export async function applyManifests(
   for (const manifest of definitions) await apply(manifest)
   for (const { object, place } of definitions) {
     const target = { kind: CustomResourceDefinition, key: { name: object.metadata.name! } }
-    await waitFor(client, env, target, isEstablished, { timeout: establishLimit }).catch(error => {
-      throw explain(place, error)
-    })
+    await waitFor(client, env, target, conditions.isCrdEstablished, { timeout: establishLimit }).catch(
+      error => {
+        throw explain(place, error)
+      },
+    )
   }
   if (definitions.length > 0) discovery.invalidate()
   for (const manifest of [...order(1), ...order(2)]) await apply(manifest)
@@ -63,11 +72,6 @@ export async function applyManifests(
 function rankOf({ apiVersion, kind }: ApiObject): number {
   if (kind === 'CustomResourceDefinition' && apiVersion?.startsWith('apiextensions.k8s.io/')) return 0
   return kind === 'Namespace' && apiVersion === 'v1' ? 1 : 2
-}
-
-function isEstablished(definition: CustomResourceDefinition | undefined): boolean {
-  const conditions = definition?.status?.conditions ?? []
-  return conditions.some(({ type, status }) => type === 'Established' && status === 'True')
 }
 
 async function applyOne(
@@ -102,6 +106,11 @@ function isPassing(error: unknown): boolean {
 
 /** The same error, with the place of the object in its message: callers still see what it is. */
 function explain(place: string, error: unknown): unknown {
-  if (error instanceof Error) error.message = `${place}: ${error.message}`
+  if (error instanceof Error) {
+    const hint = isMachineryError(error, 'NoMatch')
+      ? '; apply its CustomResourceDefinition first, or call cluster.install(operator)'
+      : ''
+    error.message = `${place}: ${error.message}${hint}`
+  }
   return error
 }

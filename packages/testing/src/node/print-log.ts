@@ -18,6 +18,12 @@ export function createPrintingLogger(print: (text: string) => void = text => con
 function describe({ level, message, fields }: LogRecord): string {
   const { operator, controller, key, error, reason } = fields
   const who = [operator, controller, key].filter(part => typeof part === 'string').join(' ')
-  const why = error instanceof Error ? (error.stack ?? error.message) : (error ?? reason)
+  const why = error instanceof Error ? stackOf(error) : (error ?? reason)
   return `${level}: ${who}: ${message}${why === undefined ? '' : `: ${why}`}`
+}
+
+/** Without the frames of Node itself, which depend on how the process came to the call. */
+function stackOf({ stack, message }: Error): string {
+  const lines = (stack ?? message).split('\n')
+  return lines.filter(line => !/^ +at .*\(?node:/.test(line)).join('\n')
 }

@@ -37,7 +37,11 @@ export async function readFiles(path: string | URL): Promise<readonly ManifestFi
       if (found.length > fileLimit) throw new Error(`${root}: more than ${fileLimit} manifests`)
     }
   }
-  if ((await stat(root)).isDirectory()) await walk(root)
+  const status = await stat(root).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause
+    throw new Error(`${resolve(root)}: no such file or folder`, { cause })
+  })
+  if (status.isDirectory()) await walk(root)
   else found.push(root)
   if (found.length + built.length === 0) throw new Error(`${root}: no .yaml, .yml or .json files`)
   const read = found.map(async each => ({ path: each, text: await readFile(each, 'utf8') }))

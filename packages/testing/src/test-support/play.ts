@@ -22,6 +22,8 @@ export interface Scenario {
   readonly end: unknown
   /** They keep retrying, as they should. @default false */
   readonly keepsTrying?: boolean
+  /** Conflicts and death are played one after the other: together they have another end. @default false */
+  readonly hasTroublesApart?: boolean
 }
 
 /** One time that a scenario is played. */
@@ -44,8 +46,8 @@ const settlePeriod = isTorture ? 300_000 : 60_000
 const restPeriod = isTorture ? 600_000 : 60_000
 
 /**
- * Makes tests of scenarios: each is played undisturbed, with conflicts and stale caches, and with the controllers killed
- * after one of their writes (in torture after every one). `of` is what docs/coverage.md lists them under.
+ * Makes tests of scenarios: each is played undisturbed, and with conflicts, stale caches and the controllers killed after one
+ * of their writes (in torture each apart, and killed after every write). `of` is what docs/coverage.md lists them under.
  */
 export function scenariosOf<Common extends Partial<Scenario>>(
   of: string,
@@ -79,7 +81,9 @@ export async function play(scenario: Scenario, t?: TestContext): Promise<void> {
   }
   for (const [index, seed] of seeds.entries()) {
     const writes = await attempt(seed, {})
-    const troubles = isTorture ? allTroubles(writes, index) : someTroubles(writes, t?.name.length ?? 0)
+    const troubles = isTorture
+      ? allTroubles(writes, index)
+      : someTroubles(writes, t?.name.length ?? 0, scenario)
     for (const trouble of troubles) await attempt(seed, trouble)
   }
   t?.diagnostic(`${count} performances`)
@@ -89,10 +93,11 @@ export async function play(scenario: Scenario, t?: TestContext): Promise<void> {
   throw first
 }
 
-/** `salt` spreads the deaths over the writes of different scenarios. */
-function someTroubles(writes: number, salt: number): readonly Trouble[] {
-  const both: Trouble = { conflictEach: 3, lag: 300 }
-  return writes === 0 ? [both] : [both, { crashAfter: 1 + (salt % writes) }]
+/** Everything at once, which finds what one trouble alone does and takes half the time. `salt` spreads the deaths over the writes. */
+function someTroubles(writes: number, salt: number, { hasTroublesApart }: Scenario): readonly Trouble[] {
+  const conflicts: Trouble = { conflictEach: 3, lag: 300 }
+  const crash: Trouble = writes === 0 ? {} : { crashAfter: 1 + (salt % writes) }
+  return hasTroublesApart && writes > 0 ? [conflicts, crash] : [{ ...conflicts, ...crash }]
 }
 
 /** The fault of each write, rotated by seed. */

@@ -18,6 +18,8 @@ export interface StageScenario {
   readonly events?: RegExp
   /** It keeps retrying, as it should. @default false */
   readonly keepsTrying?: boolean
+  /** See `hasTroublesApart` of a scenario. @default false */
+  readonly hasTroublesApart?: boolean
   /** More to look at in the end. */
   readonly check?: (stage: Stage) => Promise<void>
 }
@@ -29,7 +31,8 @@ export function stageScenarios(of: string, scenarios: readonly StageScenario[]):
     hasHousekeeping: false,
   })
   for (const each of scenarios) {
-    const { name, before, play, end, kinds = [ConfigMap, Secret], events, keepsTrying = false, check } = each
+    const { name, before, play, end, kinds = [ConfigMap, Secret], events, check } = each
+    const { keepsTrying = false, hasTroublesApart = false } = each
     scenario(name, {
       before: async cluster => await before?.(new Stage(cluster)),
       act: async cluster => {
@@ -46,6 +49,7 @@ export function stageScenarios(of: string, scenarios: readonly StageScenario[]):
       },
       end: [...end].sort(),
       keepsTrying,
+      hasTroublesApart,
     })
   }
 }

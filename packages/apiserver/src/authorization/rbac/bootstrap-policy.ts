@@ -23,8 +23,15 @@ export const bootstrapAnnotations: Readonly<Record<string, string>> = {
 const commonLabels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
 const apiGroup = 'rbac.authorization.k8s.io'
 
-/** The whole policy of Kubernetes 1.36; parsed at every call. */
-export function readBootstrapPolicy(): BootstrapObject[] {
+let policy: readonly BootstrapObject[] | undefined
+
+/** The whole policy of Kubernetes 1.36, the same for all servers; parsed once. */
+export function readBootstrapPolicy(): readonly BootstrapObject[] {
+  policy ??= parsePolicy()
+  return policy
+}
+
+function parsePolicy(): BootstrapObject[] {
   return [
     ...readTable(table.clusterRoles, (title, lines) => readRole('ClusterRole', title, lines)),
     ...readTable(table.clusterRoleBindings, (title, lines) =>

@@ -10,6 +10,7 @@ import {
 } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
+import { readPem } from '../../host/read-pem.ts'
 import type { AdmissionFlags } from '../options/admission-options.ts'
 
 export interface AdmissionSetup {
@@ -133,9 +134,4 @@ function readCredentials(
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
   }
-}
-
-function readPem(data: string | undefined, file: string | undefined): string | undefined {
-  if (data) return Buffer.from(data, 'base64').toString('utf8')
-  return file ? readFileSync(file, 'utf8') : undefined
 }

@@ -174,7 +174,7 @@ describe('createAuthentication', () => {
       'requestheader-client-ca-file': 'PROXIES',
       'requestheader-allowed-names': '["front-proxy-client"]',
       'requestheader-username-headers': '["X-Remote-User"]',
-      'requestheader-uid-headers': '[]',
+      'requestheader-uid-headers': '["X-Remote-Uid"]',
       'requestheader-group-headers': '["X-Remote-Group"]',
       'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
     })

@@ -93,10 +93,11 @@ export async function createAuthentication(
   }
 }
 
-/** kubeadm's names. */
+/** kubeadm's names, and the uid, which this server sends too. */
 const kubeadmProxies = {
   requestheaderAllowedNames: ['front-proxy-client'],
   requestheaderUsernameHeaders: ['X-Remote-User'],
+  requestheaderUidHeaders: ['X-Remote-Uid'],
   requestheaderGroupHeaders: ['X-Remote-Group'],
   requestheaderExtraHeadersPrefix: ['X-Remote-Extra-'],
 }

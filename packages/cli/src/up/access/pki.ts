@@ -114,14 +114,29 @@ interface Wanted {
   readonly hosts?: readonly string[]
 }
 
-/**
- * PEM of a CA for front proxies, although there are none yet: kube-controller-manager and kube-scheduler wait until
- * they find one.
- */
-export function ensureFrontProxyCa(directory: string, env: Env): string {
-  const subject = { commonName: 'front-proxy-ca' }
-  return ensure(directory, env, { name: 'front-proxy-ca', lifetime: 10 * year, subject, usages: ['ca'] })
-    .certificate
+/** The API server as a front proxy of extension API servers: the CA that they trust, and its client certificate. */
+export interface FrontProxy {
+  /** PEM. */
+  readonly ca: string
+  readonly client: KeyPair
+}
+
+/** kubeadm's names. */
+export function ensureFrontProxy(directory: string, env: Env): FrontProxy {
+  const ca = ensure(directory, env, {
+    name: 'front-proxy-ca',
+    lifetime: 10 * year,
+    subject: { commonName: 'front-proxy-ca' },
+    usages: ['ca'],
+  })
+  const subject = { commonName: 'front-proxy-client' }
+  const client = ensure(directory, env, {
+    name: 'front-proxy-client',
+    subject,
+    usages: ['client'],
+    issuer: ca,
+  })
+  return { ca: ca.certificate, client }
 }
 
 function ensure(directory: string, { clock, random }: Env, wanted: Wanted): KeyPair {

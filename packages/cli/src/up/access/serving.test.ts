@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { createRealEnv, VirtualWorld } from '@coxswain/kit'
 import { readCertificate, type ServerTls } from '@coxswain/wire/node'
-import { createProgram } from '../../main.ts'
+import { Command } from 'commander'
+import { addUp } from '../command.ts'
 import type { ServingFlags } from '../options/serving-options.ts'
 import { ensurePki } from './pki.ts'
 import { resolveAddresses } from './serving-addresses.ts'
@@ -17,7 +18,9 @@ function scratch(): { path: string } & Disposable {
 }
 
 function parse(...args: string[]): ServingFlags {
-  const up = createProgram().commands.find(command => command.name() === 'up')!
+  const program = new Command().exitOverride()
+  addUp(program)
+  const up = program.commands[0]!
   up.configureOutput({ writeErr: () => {} }).parseOptions(args)
   return up.opts<ServingFlags>()
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Target } from '@coxswain/apiserver'
 import { loadKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
+import { readPem } from '../../host/read-pem.ts'
 
 /** The server and credentials of a kubeconfig file for webhooks. */
 export interface WebhookServer {
@@ -48,11 +49,6 @@ function pick<T extends { readonly name: string }>(
   name: string | undefined,
 ): T | undefined {
   return name === undefined ? entries[0] : entries.find(entry => entry.name === name)
-}
-
-function readPem(data: string | undefined, file: string | undefined): string | undefined {
-  if (data) return Buffer.from(data, 'base64').toString('utf8')
-  return file ? readFileSync(file, 'utf8') : undefined
 }
 
 interface Credentials {

@@ -5,4 +5,4 @@
 import { resolveOnce } from '../../host/resolve-once.ts'
 
 resolveOnce()
-await import('./loops-worker.ts')
+import('./loops-worker.ts').then(({ runLoops }) => runLoops())

@@ -21,25 +21,29 @@ const loading: Promise<LoopsModule> = isGeneric
   ? import('./generic-control-loops.ts')
   : import('./control-loops.ts')
 const stop = new AbortController()
-const options = await receiveOptions()
 const post = (message: LoopsMessage, ports: MessagePort[] = []) => parentPort?.postMessage(message, ports)
 const env = createRealEnv(createLogger(sendRecord))
-
 const connections = new AsyncDisposableStack()
 const group = new TaskGroup(stop.signal)
-const client = connect('kube-controller-manager/0.1')
-const leading = await startControlLoops()
-const nodes = options.simulatedNodes && (await startNodes(options.simulatedNodes))
-await Promise.race([
-  Promise.all(leading).then(() =>
-    untilPodsCanBeCreated(client, env, { controllers: options.controllers, signal: group.signal }),
-  ),
-  aborted(group.signal),
-])
-post({ started: true, ...(nodes && { nodes }) }, nodes && [nodes])
-await group.join()
-await connections.disposeAsync()
-parentPort?.close()
+let options: LoopsOptions
+
+/** Runs until the other end says stop. */
+export async function runLoops(): Promise<void> {
+  options = await receiveOptions()
+  const client = connect('kube-controller-manager/0.1')
+  const leading = await startControlLoops(client)
+  const nodes = options.simulatedNodes && (await startNodes(options.simulatedNodes))
+  await Promise.race([
+    Promise.all(leading).then(() =>
+      untilPodsCanBeCreated(client, env, { controllers: options.controllers, signal: group.signal }),
+    ),
+    aborted(group.signal),
+  ])
+  post({ started: true, ...(nodes && { nodes }) }, nodes && [nodes])
+  await group.join()
+  await connections.disposeAsync()
+  parentPort?.close()
+}
 
 /** The first message of the thread; code is preloaded meanwhile. */
 async function receiveOptions(): Promise<LoopsOptions> {
@@ -53,7 +57,7 @@ async function receiveOptions(): Promise<LoopsOptions> {
 }
 
 /** Returns a promise for each that resolves when it runs. */
-async function startControlLoops(): Promise<Promise<void>[]> {
+async function startControlLoops(client: Client): Promise<Promise<void>[]> {
   const served = options.resources && new Set(options.resources)
   const serves = (resource: string) => served?.has(resource) ?? true
   const { createLoops } = await loading

@@ -9,8 +9,7 @@ export interface ThreadPreparation {
 
 /** Starts to load the code of the control loops on their thread, while this one loads the server's. Call `startLoopsThread` next. */
 export function prepareLoopsThread(preparation: ThreadPreparation): Worker {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const worker = new Worker(new URL(`./loops-entry.${extension}`, import.meta.url), {
+  const worker = new Worker(new URL(import.meta.resolve('@coxswain/cli/loops-entry')), {
     workerData: preparation,
     name: 'control loops',
   })

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
@@ -15,6 +15,7 @@ import {
 import { readBody } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
 import { CommandError } from '../../exit.ts'
+import { readPem } from '../../host/read-pem.ts'
 import { describeImportError } from '../../import-error.ts'
 import { readFlagFile } from '../options/flag-file.ts'
 import type { SchedulerFlags } from '../options/scheduler-options.ts'
@@ -64,13 +65,9 @@ const defaultTimeout = '5s'
 /** As upstream's client: HTTPS without a CA accepts any certificate. */
 function connectExtender(extender: ExtenderConfiguration, { clock }: Env): PostJson {
   const { enableHTTPS = false, tlsConfig = {}, httpTimeout } = extender
-  const pem = (data: string | undefined, file: string | undefined) => {
-    if (data) return Buffer.from(data, 'base64').toString('utf8')
-    return file ? readFileSync(file, 'utf8') : undefined
-  }
-  const ca = pem(tlsConfig.caData, tlsConfig.caFile)
-  const cert = pem(tlsConfig.certData, tlsConfig.certFile)
-  const key = pem(tlsConfig.keyData, tlsConfig.keyFile)
+  const ca = readPem(tlsConfig.caData, tlsConfig.caFile)
+  const cert = readPem(tlsConfig.certData, tlsConfig.certFile)
+  const key = readPem(tlsConfig.keyData, tlsConfig.keyFile)
   const tls = {
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),

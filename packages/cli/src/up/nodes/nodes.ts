@@ -15,6 +15,7 @@ import {
 import type { ImageCatalogue } from '@coxswain/kubelet/process'
 import { defineOperator, type Operator, runOperator } from '@coxswain/runtime'
 import { CommandError } from '../../exit.ts'
+import { ownCommand } from '../../parent.ts'
 import type { OperatorSurroundings } from '../start-operators.ts'
 import { nodeNamesOf } from './node-names.ts'
 
@@ -96,7 +97,7 @@ export async function startProcessNodes(
 
 /** What `WORKDIR` and `ENTRYPOINT ["npx", "coxswain"]` are in a container file: the folder, and this coxswain. */
 function catalogueOf(folders: ReadonlyMap<string, string>): ImageCatalogue {
-  const command = [process.execPath, process.argv[1] ?? '']
+  const command = ownCommand()
   return Object.fromEntries([...folders].map(([name, root]) => [name, { root, command }]))
 }
 

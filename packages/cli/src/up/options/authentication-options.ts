@@ -19,6 +19,8 @@ export interface AuthenticationFlags {
   readonly oidcSigningAlgs: readonly string[]
   readonly oidcUsernameClaim: string
   readonly oidcUsernamePrefix?: string
+  readonly proxyClientCertFile?: string
+  readonly proxyClientKeyFile?: string
   readonly requestheaderAllowedNames?: readonly string[]
   readonly requestheaderClientCaFile?: string
   readonly requestheaderExtraHeadersPrefix?: readonly string[]
@@ -95,6 +97,11 @@ export function addAuthenticationOptions(command: Command): Command {
   list('requestheader-uid-headers', 'headers with the uid')
   list('requestheader-group-headers', 'headers with the groups')
   list('requestheader-extra-headers-prefix', 'prefix of headers with extra fields')
+  file(
+    'proxy-client-cert-file',
+    'client certificate for extension API servers (default: one of the front proxy CA of the data directory)',
+  )
+  file('proxy-client-key-file', 'its key')
   return command
 }
 

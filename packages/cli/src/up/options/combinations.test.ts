@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createProgram } from '../../main.ts'
+import { Command } from 'commander'
+import { addUp } from '../command.ts'
 import { checkCombinations, completeOptions } from './combinations.ts'
 import { loadServedKinds } from './kinds.ts'
 import type { UpOptions } from './up-options.ts'
 
 /** The error of a command line of `up`, or the store that it uses. */
 async function outcomeOf(...args: string[]): Promise<string> {
-  const up = createProgram().commands.find(command => command.name() === 'up')!
+  const program = new Command().exitOverride()
+  addUp(program)
+  const up = program.commands[0]!
   up.parseOptions(args)
   const given = new Map(
     up.options

@@ -11,11 +11,15 @@ interface Rule {
   readonly isMet: (options: UpOptions, kinds: ServedKinds) => unknown
 }
 
+/** Of operators; the flags that begin with --leader-elect- are those of controllers. */
+const operatorLease = ['leaderElectionId', 'leaderElectionNamespace']
+
 const runsLoops = ({ controllers }: UpOptions) => controllers.join() !== 'none'
 
 /** Options that do nothing without another one. */
 const rules: readonly Rule[] = [
   { options: ['etcd*'], needs: '--storage etcd', isMet: ({ storage }) => storage === 'etcd' },
+  { options: ['unsafeNoFsync'], needs: '--storage sqlite', isMet: ({ storage }) => storage === 'sqlite' },
   {
     options: ['encryptionProviderConfigAutomaticReload'],
     needs: '--encryption-provider-config',
@@ -76,6 +80,7 @@ const rules: readonly Rule[] = [
       'isolation',
       'image',
     ],
+    except: operatorLease,
     needs: 'controllers, which --controllers none disables',
     isMet: runsLoops,
   },
@@ -106,12 +111,15 @@ const rules: readonly Rule[] = [
   },
   {
     options: ['leaderElect*'],
-    except: ['leaderElect'],
+    except: ['leaderElect', 'leaderElectionNamespace'],
     needs: '--leader-elect true',
     isMet: ({ leaderElect }) => leaderElect === 'true',
   },
   {
     options: [
+      'config',
+      'kubeApi*',
+      'leaderElection*',
       'namespaces',
       'concurrency',
       'metrics*',
@@ -121,6 +129,16 @@ const rules: readonly Rule[] = [
     ],
     needs: '--operator',
     isMet: ({ operator }) => operator,
+  },
+  {
+    options: ['kubeApiBurst'],
+    needs: '--kube-api-qps',
+    isMet: ({ kubeApiQps }) => kubeApiQps !== undefined,
+  },
+  {
+    options: ['leaderElectionNamespace'],
+    needs: '--leader-election-id',
+    isMet: ({ leaderElectionId }) => leaderElectionId !== undefined,
   },
   {
     options: ['missingImages'],

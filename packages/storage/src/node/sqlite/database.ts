@@ -54,7 +54,10 @@ const schema = `
 `
 
 /** Opens the database of `directory` for the one writer, creating it when it is not there. */
-export function openForWriting(directory: string): DatabaseSync {
+export function openForWriting(
+  directory: string,
+  { isUnsafeNoFsync = false }: { readonly isUnsafeNoFsync?: boolean } = {},
+): DatabaseSync {
   const file = join(directory, databaseName)
   ensurePrivate(file)
   for (const suffix of ['-wal', '-shm']) restrict(file + suffix)
@@ -62,7 +65,8 @@ export function openForWriting(directory: string): DatabaseSync {
   try {
     db.exec('PRAGMA page_size = 8192')
     assertOurs(db)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0')
+    const synchronous = isUnsafeNoFsync ? 'OFF' : 'FULL'
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA wal_autocheckpoint = 0`)
     db.exec('PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON')
     if (userVersion(db) === 0) {
       db.exec('BEGIN IMMEDIATE')

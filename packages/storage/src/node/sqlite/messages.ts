@@ -144,6 +144,8 @@ export interface WriterOptions {
   readonly historyBytes: number
   /** SQLite's log is checkpointed when about this much has been written since the last time. */
   readonly checkpointBytes: number
+  /** @default false */
+  readonly isUnsafeNoFsync?: boolean
 }
 
 /** What the writer found when it opened the directory. */

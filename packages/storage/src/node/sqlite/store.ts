@@ -46,6 +46,8 @@ export interface SqliteStoreOptions {
   readonly watch?: Partial<WatchLimits>
   /** How large SQLite's log grows before it is checkpointed. @default 16 MB */
   readonly checkpointBytes?: number
+  /** Commits do not wait for the disk: a power failure may damage the store, a killed process does not. @default false */
+  readonly isUnsafeNoFsync?: boolean
 }
 
 /** How often a store whose writes fail checks whether they succeed again, in milliseconds. */
@@ -71,6 +73,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     historyDuration: history.duration,
     historyBytes: history.bytes,
     checkpointBytes: options.checkpointBytes ?? 16 * 1024 * 1024,
+    isUnsafeNoFsync: options.isUnsafeNoFsync ?? false,
   })
   const reader = new ReaderLink()
   try {

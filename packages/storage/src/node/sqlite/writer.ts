@@ -50,7 +50,7 @@ export class Writer {
     this.#options = options
     this.#lock = lockDirectory(options.directory)
     try {
-      this.#db = openForWriting(options.directory)
+      this.#db = openForWriting(options.directory, options)
       try {
         verifyVersions(this.#db)
         this.#begin = this.#db.prepare('BEGIN IMMEDIATE')

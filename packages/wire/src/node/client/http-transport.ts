@@ -139,7 +139,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       try {
         return await connection.send(message) // nothing is awaited since `pick`: there is still capacity
       } catch (error) {
-        const unseen = isTransportError(error, 'ConnectionLost') && !error.sent
+        // A stream has been read, at least in part.
+        const unseen = isTransportError(error, 'ConnectionLost') && !error.sent && !message.bodyStream
         if (!unseen || attempt >= resends || signal.aborted) throw error
       }
     }
@@ -165,6 +166,6 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
 }
 
 function withPath(request: WireRequest, path: string): WireRequest {
-  const { method, query, headers, body, signal } = request
-  return { method, path, query, headers, signal, ...(body && { body }) }
+  const { method, query, headers, body, bodyStream, signal } = request
+  return { method, path, query, headers, signal, ...(body && { body }), ...(bodyStream && { bodyStream }) }
 }

@@ -4,6 +4,7 @@ import { isTransportError, TransportError } from '../../errors.ts'
 import type { WireRequest, WireResponse } from '../../message.ts'
 import { http } from '../builtin-http.ts'
 import { collectHeaders } from '../server/received-request.ts'
+import { sendStream } from './send-stream.ts'
 import { StreamBody } from './stream-body.ts'
 
 export interface Http1Options {
@@ -41,7 +42,7 @@ export class Http1Exchange {
 
   send(request: WireRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
-      const { signal, path, query, method, body } = request
+      const { signal, path, query, method, body, bodyStream } = request
       const { hostname, port } = this.#server
       let failure: Error | undefined
       let answer: IncomingMessage | undefined
@@ -76,7 +77,8 @@ export class Http1Exchange {
         signal.removeEventListener('abort', onAbort)
         reject(reason()) // no effect once there was a response
       })
-      call.end(body)
+      if (bodyStream) sendStream(bodyStream, call)
+      else call.end(body)
     })
   }
 

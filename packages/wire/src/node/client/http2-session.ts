@@ -8,6 +8,7 @@ import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { TransportError } from '../../errors.ts'
 import type { WireHeaders, WireRequest, WireResponse } from '../../message.ts'
+import { sendStream } from './send-stream.ts'
 import { StreamBody } from './stream-body.ts'
 
 /** Ping settings, in milliseconds. */
@@ -115,10 +116,11 @@ export class Http2Connection {
 
   send(request: WireRequest): Promise<WireResponse> {
     return new Promise((resolve, reject) => {
-      const { signal, body } = request
+      const { signal, body, bodyStream } = request
       let stream: ClientHttp2Stream
       try {
-        stream = this.#session.request(this.#headersOf(request), { endStream: body === undefined })
+        const endStream = body === undefined && bodyStream === undefined
+        stream = this.#session.request(this.#headersOf(request), { endStream })
       } catch (cause) {
         const message = `the request cannot be sent: ${(cause as Error).message}`
         reject(new TransportError('ConnectionLost', message, { cause, sent: false }))
@@ -148,6 +150,7 @@ export class Http2Connection {
         reject(this.#reasonOf(stream, signal, failure)) // no effect once there was a response
       })
       if (body !== undefined) stream.end(body)
+      else if (bodyStream) sendStream(bodyStream, stream)
     })
   }
 

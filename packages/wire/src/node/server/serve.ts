@@ -80,7 +80,7 @@ export interface HttpServer extends AsyncDisposable {
 
 const defaultGrace = 10_000
 
-/** Resolves when the port is bound. Rejects with `ListenFailed`. */
+/** Serves a handler over HTTP/1.1 and HTTP/2; resolves when the port is bound. Rejects with `ListenFailed`. */
 export async function serve(options: ServeOptions): Promise<HttpServer> {
   const { host = '127.0.0.1', port = 0, tls } = options
   const limits = { ...defaultLimits, ...options.limits }

@@ -1,0 +1,84 @@
+/** The command as a few scripts in one folder: one for the main thread and one for each other thread. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { build, type Plugin } from 'esbuild'
+import { entryPoints, readPackages } from '../checks/workspace.ts'
+import { runOrFail } from '../components/process.ts'
+import { isPublished } from './published.ts'
+
+/** Scripts and where they begin. The threads have the names of the modules that are started as threads. */
+const scripts = {
+  coxswain: 'tools/build/bundle/command.ts',
+  'loops-entry': 'packages/cli/src/up/loops/loops-entry.ts',
+  worker: 'packages/storage/src/node/sqlite/worker.ts',
+  'yaml-worker': 'packages/apiserver/src/node/yaml-worker.ts',
+}
+
+/** The executable provides modules for operators and plug-ins. */
+const executableScripts = {
+  ...scripts,
+  coxswain: 'tools/build/bundle/executable.ts',
+  'loops-entry': 'tools/build/bundle/loops.ts',
+}
+
+const locate = "const bundleUrl=require('node:url').pathToFileURL(__filename).href;"
+/** A script of the executable is a function that its loader calls. */
+const wrapper = { start: '(function (require, module, __filename) {', end: '})' }
+
+export interface BundleOptions {
+  readonly root: string
+  readonly folder: string
+  readonly kind: 'package' | 'executable'
+}
+
+/** Writes the scripts, as CommonJS, into a folder. The same sources give the same bytes. */
+export async function bundleCommand({ root, folder, kind }: BundleOptions): Promise<readonly string[]> {
+  const entries = kind === 'executable' ? executableScripts : scripts
+  const commit = (await runOrFail('git', ['rev-parse', '--short=12', 'HEAD'], { cwd: root })).trim()
+  await mkdir(folder, { recursive: true })
+  await build({
+    absWorkingDir: root,
+    entryPoints: Object.entries(entries).map(([out, entry]) => ({ in: join(root, entry), out })),
+    outdir: folder,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    logLevel: 'error',
+    // Optional peers, installed by those who send traces.
+    external: ['@opentelemetry/*'],
+    plugins: [provideEveryModule(root)],
+    define: { 'import.meta.url': 'bundleUrl', coxswainCommit: JSON.stringify(commit) },
+    banner: { js: `${kind === 'executable' ? wrapper.start : ''}${locate}` },
+    ...(kind === 'executable' && { footer: { js: wrapper.end } }),
+  })
+  // The package around it is one of ES modules.
+  await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
+  return Object.keys(entries).map(name => `${name}.js`)
+}
+
+/** Writes the table of modules that operators import from the executable. */
+function provideEveryModule(root: string): Plugin {
+  return {
+    name: 'provide every module',
+    setup({ onLoad }) {
+      onLoad({ filter: /\/tools\/build\/bundle\/modules\.ts$/ }, async () => {
+        const lines: string[] = []
+        for (const { folder, manifest } of await readPackages(root))
+          for (const { entry } of await entryPoints(join(root, 'packages', folder), manifest)) {
+            if (!isPublished(entry)) continue
+            const name = JSON.stringify(`${manifest.name}${entry.slice(1)}`)
+            lines.push(`${name}: () => require(${name}),`)
+          }
+        return {
+          contents: `export const modules = {\n${lines.join('\n')}\n}`,
+          loader: 'ts',
+          resolveDir: root,
+        }
+      })
+    },
+  }
+}

@@ -1,0 +1,4 @@
+/** The command in one file: where the bundle begins. */
+import { main } from '@coxswain/cli'
+
+main(process.argv)
