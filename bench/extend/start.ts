@@ -8,7 +8,7 @@ import type { BenchCase } from '../harness.ts'
 const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 
 /** The generic control plane until it is ready, beside the full one. */
-export async function startCases(): Promise<BenchCase[]> {
+export async function startCases(_stack: AsyncDisposableStack): Promise<BenchCase[]> {
   const full = await measureStart('all')
   const generic = await measureStart('generic')
   if (!(full.ready > 0 && generic.ready > 0)) throw new Error('a control plane did not get ready')

@@ -38,7 +38,8 @@ export function createMemoryStorage<T extends ApiObject>(): ObjectStorage<T> {
       )
       while (!signal.aborted) {
         if (seen < forgotten) throw newResourceExpired(`version ${seen} is too old`)
-        const next = changes.find(({ object }) => Number(object.metadata.resourceVersion) > seen)
+        // Versions have no gaps, and the first change that is kept follows the last that was forgotten.
+        const next = changes[seen - forgotten]
         if (next) {
           seen = Number(next.object.metadata.resourceVersion)
           yield next

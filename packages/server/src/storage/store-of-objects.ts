@@ -2,7 +2,7 @@ import { type JsonObject, readJson } from '@coxswain/apimachinery/json'
 import type { ApiObject, ObjectKey } from '@coxswain/apimachinery/meta'
 import { isResourceExpired } from '@coxswain/apimachinery/status'
 import { encodeStored } from '@coxswain/apiserver'
-import { createBackoff, type Env } from '@coxswain/kit'
+import { BoundedMap, createBackoff, type Env } from '@coxswain/kit'
 import {
   type Change,
   type GetResult,
@@ -34,6 +34,8 @@ export interface StoreOfObjectsOptions {
 export class StoreOfObjects implements Store {
   readonly #options: StoreOfObjectsOptions
   readonly #state = new Map<string, KeyValue>()
+  /** What was put here and not yet delivered by the watch, by version: its bytes are the object's. */
+  readonly #written = new BoundedMap<number, KeyValue>(writtenLimit)
   #revision = 0
   #isLoaded = false
 
@@ -75,12 +77,11 @@ export class StoreOfObjects implements Store {
         : expected === undefined
           ? undefined
           : await storage.delete(place, expected)
-    if (version !== undefined)
-      return {
-        committed: true,
-        revision: toRevision(version),
-        previous: [this.#state.get(operation.key)],
-      }
+    if (version !== undefined) {
+      const revision = toRevision(version)
+      if (operation.type === 'put') this.#written.set(revision, createKeyValue(operation, revision))
+      return { committed: true, revision, previous: [this.#state.get(operation.key)] }
+    }
     const { kv } = await this.get(operation.key)
     return { committed: false, revision: Math.max(this.#revision, kv?.modRevision ?? 0), present: [kv] }
   }
@@ -136,7 +137,9 @@ export class StoreOfObjects implements Store {
       this.#state.delete(key)
       return { revision, changes: previous ? [{ type: 'delete', key, revision, previous }] : [] }
     }
-    const kv = this.#read(object as ApiObject)
+    const written = this.#written.get(revision)
+    const kv = written?.key === key ? written : this.#read(object as ApiObject)
+    if (written) this.#written.delete(revision)
     this.#keep(kv)
     return { revision, changes: [{ type: 'put', kv, previous }] }
   }
@@ -167,8 +170,7 @@ export class StoreOfObjects implements Store {
   #read(object: ApiObject): KeyValue {
     const modRevision = toRevision(object.metadata.resourceVersion)
     const key = this.#keyOf(object.metadata as ObjectKey)
-    const value = encodeStored(object as unknown as JsonObject)
-    return { key, value, modRevision, createRevision: modRevision, version: 1 }
+    return createKeyValue({ key, value: encodeStored(object as unknown as JsonObject) }, modRevision)
   }
 
   #keyOf({ namespace, name }: ObjectKey): string {
@@ -182,6 +184,17 @@ export class StoreOfObjects implements Store {
     return slash < 0 ? { name: path } : { namespace: path.slice(0, slash), name: path.slice(slash + 1) }
   }
 }
+
+/** Such writes are delivered within moments: the limit is for storages whose watch is far behind. */
+const writtenLimit = 1_000
+
+const createKeyValue = ({ key, value }: Pick<KeyValue, 'key' | 'value'>, modRevision: number): KeyValue => ({
+  key,
+  value,
+  modRevision,
+  createRevision: modRevision,
+  version: 1,
+})
 
 const readObject = (bytes: Uint8Array) => readJson(bytes, { literals: false }).value as unknown as ApiObject
 
