@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:https'
+import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Access } from '../apiserver/access.ts'
@@ -18,22 +19,16 @@ const object = {
   data: { text: 'x'.repeat(1_000) },
 }
 
-function call(
-  access: Access,
-  method: string,
-  path: string,
-  value?: object,
-): Promise<{ status: number; text: string }> {
+/** A POST with `value`, a GET without. */
+function send(access: Access, path: string, value?: object): Promise<{ status: number; text: string }> {
   const { host, port, ca, cert, key, token } = access
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
-    const sent = request({ host, port, ca, cert, key, method, path, headers, agent: false }, response => {
-      let text = ''
-      response.on('data', chunk => {
-        text += String(chunk)
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }))
-    })
+    const sent = request(
+      { host, port, ca, cert, key, method: value ? 'POST' : 'GET', path, headers, agent: false },
+      response =>
+        readText(response).then(text => resolve({ status: response.statusCode ?? 0, text }), reject),
+    )
     sent.on('error', reject)
     sent.end(value && JSON.stringify(value))
   })
@@ -44,13 +39,13 @@ async function register(
   access: Access,
   extension: { readonly port: number; readonly ca: string },
 ): Promise<void> {
-  await call(access, 'POST', '/api/v1/namespaces', { metadata: { name: 'default' } })
-  await call(access, 'POST', '/api/v1/namespaces/default/configmaps', object)
-  await call(access, 'POST', '/api/v1/namespaces/default/services', {
+  await send(access, '/api/v1/namespaces', { metadata: { name: 'default' } })
+  await send(access, '/api/v1/namespaces/default/configmaps', object)
+  await send(access, '/api/v1/namespaces/default/services', {
     metadata: { name: 'bench' },
     spec: { type: 'ExternalName', externalName: 'localhost' },
   })
-  await call(access, 'POST', '/apis/apiregistration.k8s.io/v1/apiservices', {
+  await send(access, '/apis/apiregistration.k8s.io/v1/apiservices', {
     metadata: { name: `v1.${group}` },
     spec: {
       group,
@@ -61,7 +56,7 @@ async function register(
       caBundle: extension.ca,
     },
   })
-  for (let i = 0; (await call(access, 'GET', through)).status !== 200; i++) {
+  for (let i = 0; (await send(access, through)).status !== 200; i++) {
     if (i === 300) throw new Error('the extension API server did not become available')
     await sleep(100)
   }

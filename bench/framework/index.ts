@@ -190,11 +190,11 @@ function reconcileCases(server: MemoryServer, { namespace, count }: Collection):
   })
 }
 
-/** The same reconciles with traces, beside those without. */
+/** The same reconciles with traces, beside those without, once the code of both is compiled. */
 function traceCases({ kubeconfig }: MemoryServer, { namespace, count }: Collection): FrameworkCase[] {
   const rounds = (...how: string[]) =>
     new Rounds(() =>
-      runProgram(ours, ['reconciles', namespace, String(count), '1', 'live', ...how], { kubeconfig }),
+      runProgram(ours, ['reconciles', namespace, String(count), '1', 'live', 'warm', ...how], { kubeconfig }),
     )
   const plain = rounds()
   return ['traced', 'sampled=0.01'].flatMap(how => {

@@ -174,7 +174,7 @@ export async function collectFacts(kubeconfig: string): Promise<Facts> {
     facts.kubectl = await kubectlFacts(kubeconfig)
     facts.requests = await requestFacts(caller)
     facts.gone = await removalFacts(caller)
-    return facts
+    return JSON.parse(JSON.stringify(facts))
   } finally {
     await cleanUp(caller)
   }

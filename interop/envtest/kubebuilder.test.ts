@@ -7,6 +7,7 @@ import { goEnvironment } from '../../tools/components/go-program.ts'
 import { componentPath } from '../../tools/components/index.ts'
 import { run, runOrFail } from '../../tools/components/process.ts'
 import { type Assets, openAssets } from './assets.ts'
+import { report } from './report.ts'
 
 describe('a project that kubebuilder made', () => {
   const folder = mkdtempSync(join(tmpdir(), 'coxswain-kubebuilder-'))
@@ -57,7 +58,7 @@ describe('a project that kubebuilder made', () => {
     ]
     const { code, stdout, stderr } = await run('make', ['test', ...settings], { cwd: folder, env })
     const results = stdout.split('\n').filter(line => line.startsWith('ok '))
-    console.log(`make test in ${((performance.now() - started) / 1000).toFixed(0)} s\n${results.join('\n')}`)
+    report(`make test in ${((performance.now() - started) / 1000).toFixed(0)} s: ${results.join('; ')}`)
     assert.equal(code, 0, `${stdout}\n${stderr}`.slice(-8000))
     assert.equal(results.length, 2, stdout)
   })

@@ -21,7 +21,10 @@ const executableScripts = {
   'loops-entry': 'tools/build/bundle/loops.ts',
 }
 
-const locate = "const bundleUrl=require('node:url').pathToFileURL(__filename).href;"
+const locate =
+  "const bundleUrl=require('node:url').pathToFileURL(__filename).href;" +
+  // The entry points that code resolves are those of threads: scripts beside this one.
+  "const bundleResolve=name=>new URL(name.split('/').pop()+'.js',bundleUrl).href;"
 /** A script of the executable is a function that its loader calls. */
 const wrapper = { start: '(function (require, module, __filename) {', end: '})' }
 
@@ -51,7 +54,11 @@ export async function bundleCommand({ root, folder, kind }: BundleOptions): Prom
     // Optional peers, installed by those who send traces.
     external: ['@opentelemetry/*'],
     plugins: [provideEveryModule(root)],
-    define: { 'import.meta.url': 'bundleUrl', coxswainCommit: JSON.stringify(commit) },
+    define: {
+      'import.meta.url': 'bundleUrl',
+      'import.meta.resolve': 'bundleResolve',
+      coxswainCommit: JSON.stringify(commit),
+    },
     banner: { js: `${kind === 'executable' ? wrapper.start : ''}${locate}` },
     ...(kind === 'executable' && { footer: { js: wrapper.end } }),
   })

@@ -51,6 +51,7 @@ const commands: readonly (readonly [
   [['manifests'], async () => (await import('./manifests/command.ts')).addManifests],
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
   [['plan'], async () => (await import('./plan/command.ts')).addPlan],
+  [['simulate'], async () => (await import('./simulate/command.ts')).addSimulate],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigMap } from '@coxswain/api/core/v1'
-import { VirtualWorld } from '@coxswain/kit'
+import { type Span, type Tracer, VirtualWorld } from '@coxswain/kit'
 import { collectTraces } from '@coxswain/testing/test-support/traces'
 import { failure, json, startScripted } from './test-support/scripted-server.ts'
 
@@ -26,6 +26,34 @@ describe('spans of calls', () => {
     })
     const { traceId, spanId } = call.spanContext()
     assert.equal(server.seen[0]?.headers.traceparent, `00-${traceId}-${spanId}-01`)
+  })
+
+  it('are not made below a span that is not sampled, whose traceparent the server receives', async () => {
+    const { tracer } = collectTraces()
+    const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`
+    const asked: string[] = []
+    const counting: Tracer = {
+      now: tracer.now,
+      startSpan: (name, options) => {
+        asked.push(name)
+        return tracer.startSpan(name, options)
+      },
+    }
+    const events: string[] = []
+    const unsampled: Span = {
+      isRecording: false,
+      context: { traceparent },
+      setAttributes: () => events.push('attributes'),
+      addEvent: () => {},
+      fail: () => events.push('fail'),
+      run: work => work(),
+      end: () => events.push('end'),
+    }
+    const world = new VirtualWorld()
+    await using server = startScripted([json(configMap)], {}, { ...world, tracer: counting })
+    await world.run(server.client.get(ConfigMap, key, { span: unsampled }))
+    assert.equal(server.seen[0]?.headers.traceparent, traceparent)
+    assert.deepEqual([asked, events], [[], []], 'the span belongs to the caller')
   })
 
   it('are one for a call that is sent again, with an event for each retry', async () => {

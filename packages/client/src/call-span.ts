@@ -5,8 +5,16 @@ import type { RestRequest } from './rest-request.ts'
 /** How a call is sent: retries are events of `span`. */
 type Send<T> = (request: RestRequest, span: Span) => Promise<T>
 
-/** Sends a request in a span of its own, which ends with the head of the answer. The server receives its traceparent. */
-export async function traceCall<T>(tracer: Tracer, request: RestRequest, send: Send<T>): Promise<T> {
+/**
+ * Sends a request in a span of its own, which ends with the head of the answer. The server receives its traceparent; or that
+ * of the span it is a part of, which has no spans below it when its trace is not sampled.
+ */
+export function traceCall<T>(tracer: Tracer, request: RestRequest, send: Send<T>): Promise<T> {
+  const { span } = request
+  return span && !span.isRecording ? send(withContext(request, span), span) : record(tracer, request, send)
+}
+
+async function record<T>(tracer: Tracer, request: RestRequest, send: Send<T>): Promise<T> {
   const { method = 'GET', path, span: parent } = request
   const span = tracer.startSpan(nameOf(request), {
     kind: 'client',
@@ -14,11 +22,7 @@ export async function traceCall<T>(tracer: Tracer, request: RestRequest, send: S
     attributes: { 'http.request.method': method, 'url.path': path },
   })
   try {
-    const { context } = span
-    const answer = await send(
-      context ? { ...request, headers: { ...request.headers, ...context } } : request,
-      span,
-    )
+    const answer = await send(withContext(request, span), span)
     if (isResponse(answer)) tellStatus(span, answer.status)
     return answer
   } catch (error) {
@@ -27,6 +31,10 @@ export async function traceCall<T>(tracer: Tracer, request: RestRequest, send: S
   } finally {
     span.end()
   }
+}
+
+function withContext(request: RestRequest, { context }: Span): RestRequest {
+  return context ? { ...request, headers: { ...request.headers, ...context } } : request
 }
 
 /** `GET deployments.apps`: few names, whatever the objects are called. */

@@ -4,10 +4,32 @@
  */
 export { createRealEnv, type Env, silentLogger, VirtualWorld } from '@coxswain/kit'
 export {
+  type Action,
+  type Failure,
+  type Fault,
+  type FaultName,
+  type Finding,
+  type Invariant,
+  type OracleName,
+  type Plan,
+  type Progress,
+  type Report,
+  replay,
+  type Sample,
+  type Scenario,
+  type ScenarioContext,
+  type ServiceHandler,
+  type ServiceRequest,
+  type ServiceResponse,
+  type SimulateOptions,
+  simulate,
+} from '@coxswain/simulator'
+export {
   type Applied,
   type ApplyManifestsOptions,
   type Cluster,
   type ClusterOptions,
+  type ClusterSnapshot,
   type ClusterUser,
   type ConsistentlyOptions,
   createFaultyTransport,

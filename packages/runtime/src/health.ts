@@ -6,10 +6,14 @@ export interface HealthReport {
   readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly error?: unknown }[]
 }
 
-/** Runs every check, even if another fails. */
-export async function runChecks(checks: ReadonlyMap<string, HealthCheck>): Promise<HealthReport> {
+/** Runs every check, even if another fails; or only the one of this name, if there is one. */
+export async function runChecks(
+  checks: ReadonlyMap<string, HealthCheck>,
+  only?: string,
+): Promise<HealthReport> {
   const results: { name: string; ok: boolean; error?: unknown }[] = []
   for (const [name, check] of checks) {
+    if (only !== undefined && name !== only) continue
     try {
       await check()
       results.push({ name, ok: true })

@@ -145,13 +145,13 @@ export class Manager {
     return new Map(this.#operators.flatMap(({ definition }) => [...definition.metricsHandlers]))
   }
 
-  /** `/healthz`: whether the process can work at all. */
-  checkHealth(): Promise<HealthReport> {
-    return runChecks(new Map([['ping', () => {}], ...this.#checks('healthChecks')]))
+  /** `/healthz`: whether the process can work at all; `only` runs one check, and reports none when it does not exist. */
+  checkHealth(only?: string): Promise<HealthReport> {
+    return runChecks(new Map([['ping', () => {}], ...this.#checks('healthChecks')]), only)
   }
 
-  /** `/readyz`: whether the caches have synced, and the operator's own checks. */
-  checkReady(): Promise<HealthReport> {
+  /** `/readyz`: whether the caches have synced, and the operator's own checks; `only` runs one of them. */
+  checkReady(only?: string): Promise<HealthReport> {
     const synced = (): void => {
       const missing = this.#informers.informers.filter(informer => !informer.hasSynced)
       if (missing.length > 0)
@@ -162,7 +162,7 @@ export class Manager {
     }
     const checks = new Map([['caches', synced]])
     if (this.#webhooks) checks.set('webhooks', hosted)
-    return runChecks(new Map([...checks, ...this.#checks('readyChecks')]))
+    return runChecks(new Map([...checks, ...this.#checks('readyChecks')]), only)
   }
 
   /** The checks of the operators; of several operators, prefixed with the operator's name. */

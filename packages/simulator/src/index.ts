@@ -7,8 +7,9 @@
  * completely, so that a failure can be replayed.
  * @module
  */
-export { describeFault, type Fault, type FaultName, faultNames } from './fault.ts'
-export { type Finding, type OracleName, oracleNames, oracleTexts } from './oracles.ts'
+export { describeFault, type Fault, type FaultName, faultNames, faultTexts } from './fault.ts'
+export { type OracleName, oracleNames, oracleTexts } from './oracle-names.ts'
+export type { Finding } from './oracles.ts'
 export type { Plan } from './plan.ts'
 export {
   type KnownObject,
@@ -19,5 +20,19 @@ export {
   type UserChange,
 } from './preview/preview.ts'
 export { comparable, type PlannedWrite } from './preview/write-recorder.ts'
-export { type Failure, type Progress, type Report, type SimulateOptions, simulate } from './simulate.ts'
-export type { Invariant, Scenario, ScenarioContext } from './world/run.ts'
+export { describeEntry } from './report/explain.ts'
+export { hashTrace } from './report/trace-hash.ts'
+export type { Action } from './scenario/action.ts'
+export type { Sample } from './scenario/generate.ts'
+export type { SearchPhase } from './search/plans.ts'
+export {
+  type Failure,
+  type Progress,
+  type Report,
+  replay,
+  type SimulateOptions,
+  simulate,
+} from './simulate.ts'
+export type { ServiceHandler, ServiceRequest, ServiceResponse } from './world/services.ts'
+export type { Invariant, Scenario, ScenarioContext, StageOptions } from './world/stage.ts'
+export type { TraceEntry, WriteRecord } from './world/trace.ts'

@@ -101,6 +101,10 @@ export interface StartOptions extends Omit<ManagerOptions, 'client' | 'transport
   readonly transport?: (connection: Transport) => Transport
   /** Where its time and order come from, for example those of a `PausableProcess`. @default the cluster's */
   readonly env?: Env
+  /** Wraps what answers the API server's calls of its webhooks, for example to let them fail. */
+  readonly webhookHandler?: (handler: Handler) => Handler
+  /** Called with the error that it ends with by itself, as with a lost lease. @default the error ends the cluster */
+  readonly onFailure?: (error: unknown) => void
 }
 
 /** Answers a request in place of the server, changes it, or hands it on to `next`. */
@@ -228,22 +232,24 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const written = new WrittenResources(from?.resources ?? { served: [], written: [] }, {
     kinds: new ResourceKinds(clientOf('kube-controller-manager/0.1')),
     clock: env.clock,
-    onFirst: resource => asNeeded?.need(resource),
+    onWrite: resource => asNeeded?.need(resource),
   })
   const log = options.log ?? (env.log === silentLogger ? createPrintingLogger() : env.log)
   const reconciles = new ReconcileLog()
-  const startWith = (operator: Operator, managerOptions: ManagerOptions) => {
+  const startWith = (
+    operator: Operator,
+    { onFailure, ...managerOptions }: ManagerOptions & Pick<StartOptions, 'onFailure'>,
+  ) => {
     const inner = new TaskGroup(group.signal)
-    const webhooks = { listener: outbound.listenerFor(operator.name) }
     inner.spawn(async signal => {
       const definition = describeOperator(operator)
       const onReconcile = (record: ReconcileRecord) => {
         reconciles.add(definition, record)
         managerOptions.onReconcile?.(record)
       }
-      await runOperator(operator, { freeze, webhooks, ...managerOptions, onReconcile, signal })
+      await runOperator(operator, { freeze, ...managerOptions, onReconcile, signal })
     })
-    group.spawn(() => inner.join())
+    group.spawn(() => (onFailure ? inner.join().catch(onFailure) : inner.join()))
     return async () => {
       inner.abort()
       await run(inner.join())
@@ -254,8 +260,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       as,
       transport: wrap = (connection: Transport) => connection,
       env: own = env,
+      webhookHandler,
       ...rest
     } = startOptions
+    const listener = outbound.listenerFor(operator.name, webhookHandler)
     const userAgent = `${operator.name}/0.1`
     const project = platform.findProjectRights()
     const user = as ?? (project && operatorUser(operator))
@@ -276,6 +284,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       }
     }
     return startWith(operator, {
+      webhooks: { listener },
       ...rest,
       client: createClient({ env: own, userAgent, transport }),
       env: { ...own, log: own === env ? log : own.log },

@@ -29,7 +29,11 @@ export async function readBody(
 
 /** Tells the sender of a body that (the rest of) it will not be read. */
 export async function discardBody(body: WireBody | undefined): Promise<void> {
-  if (isStream(body)) await body[Symbol.asyncIterator]().return?.()
+  if (!isStream(body)) return
+  // A stream of Node's is not closed by the end of an iteration that has not begun.
+  const { [Symbol.asyncDispose]: dispose } = body as Partial<AsyncDisposable>
+  if (dispose) await dispose.call(body)
+  else await body[Symbol.asyncIterator]().return?.()
 }
 
 /** Concatenates all chunks; a single one is not copied. */

@@ -214,3 +214,33 @@ describe('the order of groups', () => {
     )
   })
 })
+
+describe('metrics.k8s.io, which is built in', () => {
+  const metrics = '/apis/metrics.k8s.io/v1beta1'
+
+  it('gives way to an APIService, whether its server responds or not, and is back when that is deleted', async () => {
+    const servers = { [address]: async () => json(200, { kind: 'Theirs' }) }
+    await using house = await openExtensionHouse({ servers, resourceMetrics: true })
+    const name = `${apiServices}/v1beta1.metrics.k8s.io`
+    assert.equal((await house.send('GET', `${metrics}/nodes`)).json.kind, 'NodeMetricsList')
+    assert.equal((await house.send('GET', name)).status, 404)
+
+    await house.register({ group: 'metrics.k8s.io', version: 'v1beta1' })
+    assert.equal((await house.send('GET', `${metrics}/nodes`)).json.kind, 'Theirs')
+    const { json: legacy } = await house.send('GET', '/apis')
+    const groups = legacy.groups.filter((group: { name: string }) => group.name === 'metrics.k8s.io')
+    assert.equal(groups.length, 1)
+
+    await house.send('DELETE', '/api/v1/namespaces/default/services/metrics-k8s-io')
+    const down = await house.send('GET', `${metrics}/nodes`)
+    assert.deepEqual([down.status, down.text], [503, 'service unavailable\n'])
+    const { json: list } = await house.send('GET', '/apis', { headers: { accept: aggregated } })
+    const stale = list.items.find(
+      (item: { metadata: { name: string } }) => item.metadata.name === 'metrics.k8s.io',
+    )
+    assert.deepEqual(stale.versions, [{ version: 'v1beta1', freshness: 'Stale' }])
+
+    await house.send('DELETE', name)
+    assert.equal((await house.send('GET', `${metrics}/nodes`)).json.kind, 'NodeMetricsList')
+  })
+})

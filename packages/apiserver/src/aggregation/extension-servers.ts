@@ -1,5 +1,5 @@
 import type { Env } from '@coxswain/kit'
-import { isStream, type WireRequest, type WireResponse } from '@coxswain/wire'
+import type { WireRequest, WireResponse } from '@coxswain/wire'
 import { CachedView } from '../cache/cached-view.ts'
 import type { WatchCache } from '../cache/watch-cache.ts'
 import type { Dialer } from '../nodes/dialer.ts'
@@ -13,7 +13,6 @@ import {
   type ServiceAddresses,
 } from '../outbound/service-address.ts'
 import { TransportPool } from '../outbound/transport-pool.ts'
-import { whenOver } from '../request/response.ts'
 import type { ExtensionServer } from './api-services.ts'
 
 /** The certificate with which the API server identifies itself as a front proxy: PEM. */
@@ -37,6 +36,12 @@ const endpointPrefixes = ['/core/services/', '/discovery.k8s.io/endpointslices/'
 
 /** How many addresses of one server are remembered. */
 const addressLimit = 64
+
+/** A response, and the end of its exchange. */
+export interface Sent {
+  readonly response: WireResponse
+  release(): void
+}
 
 /** Reaches extension API servers through their Services. */
 export class ExtensionServers implements AsyncDisposable {
@@ -65,21 +70,17 @@ export class ExtensionServers implements AsyncDisposable {
   }
 
   /**
-   * Sends a request to `address` and resolves with the head of the response, whose body has to be read or discarded. Rejects as
-   * transports do. A request that the server may have seen is never sent again.
+   * Sends a request to `address` and resolves with the head of the response, whose body has to be read or discarded before `release` is
+   * called. Rejects as transports do. A request that the server may have seen is never sent again.
    */
-  async send(server: ExtensionServer, address: string, request: WireRequest): Promise<WireResponse> {
-    const lease = this.#pool.take(this.#targetOf(server, address))
-    let response: WireResponse
+  async send(server: ExtensionServer, address: string, request: WireRequest): Promise<Sent> {
+    const { transport, release } = this.#pool.take(this.#targetOf(server, address))
     try {
-      response = await lease.transport.send(request)
+      return { response: await transport.send(request), release }
     } catch (error) {
-      lease.release()
+      release()
       throw error
     }
-    if (isStream(response.body)) return whenOver(response, () => request.signal, lease.release)!
-    lease.release()
-    return response
   }
 
   /** A connection of its own to `address`, for an upgrade. */

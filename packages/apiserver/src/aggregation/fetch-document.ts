@@ -1,8 +1,8 @@
 import { createAbortError, type Env, untilAborted } from '@coxswain/kit'
-import { discardBody, getHeader, readBody, type WireResponse } from '@coxswain/wire'
+import { discardBody, getHeader, readBody } from '@coxswain/wire'
 import type { UserInfo } from '../request/context.ts'
 import type { ExtensionServer } from './api-services.ts'
-import type { ExtensionServers } from './extension-servers.ts'
+import type { ExtensionServers, Sent } from './extension-servers.ts'
 import { setIdentity } from './identity-headers.ts'
 
 /** The API server's own request for a document of an extension API server. */
@@ -52,14 +52,15 @@ export async function fetchDocument(
     ...(etag !== undefined && etag !== '' && { 'if-none-match': etag }),
   }
   setIdentity(headers, user)
-  let answer: WireResponse | undefined
+  let sent: Sent | undefined
   try {
     const message = { method: 'GET', path, query: '', headers, signal: abort.signal }
-    answer = await untilAborted(servers.send(server, address, message), abort.signal)
+    sent = await untilAborted(servers.send(server, address, message), abort.signal)
+    const answer = sent.response
     const { status } = answer
     const body =
       limit === 0 ? new Uint8Array(0) : await untilAborted(readBody(answer.body, limit), abort.signal)
-    const textOf = (name: string) => String(getHeader(answer!.headers, name) ?? '')
+    const textOf = (name: string) => String(getHeader(answer.headers, name) ?? '')
     return { status, contentType: textOf('content-type'), etag: textOf('etag'), body }
   } catch (error) {
     if (signal.aborted) throw signal.reason
@@ -68,6 +69,7 @@ export async function fetchDocument(
     timer.cancel()
     signal.removeEventListener('abort', onAbort)
     // What is not read is not sent either.
-    if (answer) discardBody(answer.body).catch(() => {})
+    if (sent) discardBody(sent.response.body).catch(() => {})
+    sent?.release()
   }
 }

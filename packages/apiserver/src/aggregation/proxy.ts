@@ -1,5 +1,5 @@
 import { isStatusError } from '@coxswain/apimachinery/status'
-import { createAbortError, type Env, untilAborted } from '@coxswain/kit'
+import { createAbortError, type Env } from '@coxswain/kit'
 import {
   discardBody,
   getHeader,
@@ -23,7 +23,7 @@ import type { RequestContext } from '../request/context.ts'
 import { isLongRunning } from '../request/long-running.ts'
 import { notFoundPage, textResponse, whenOver } from '../request/response.ts'
 import type { RemoteApiService } from './api-services.ts'
-import type { ExtensionServers } from './extension-servers.ts'
+import type { ExtensionServers, Sent } from './extension-servers.ts'
 import { setIdentity } from './identity-headers.ts'
 
 export interface ProxyPorts {
@@ -135,10 +135,6 @@ async function exchange(
       })
   if (signal.aborted) onAbort()
   else signal.addEventListener('abort', onAbort, { once: true })
-  const finish = () => {
-    timer?.cancel()
-    signal.removeEventListener('abort', onAbort)
-  }
   const message: WireRequest = {
     method,
     path: target,
@@ -148,12 +144,18 @@ async function exchange(
     ...(body && { body }),
     ...(bodyStream && { bodyStream }),
   }
+  let sent: Sent | undefined
+  const finish = () => {
+    timer?.cancel()
+    signal.removeEventListener('abort', onAbort)
+    sent?.release()
+  }
   try {
-    const answer = await untilAborted(servers.send(service.server, address, message), abort.signal)
-    const response = await returnAnswer(answer, abort.signal)
-    const lasting = whenOver(response, () => signal, finish)
+    sent = await servers.send(service.server, address, message)
+    const answer = await returnAnswer(sent.response, abort.signal)
+    const lasting = whenOver(answer, () => signal, finish)
     if (!lasting) finish()
-    return lasting ?? response
+    return lasting ?? answer
   } catch (error) {
     finish()
     if (signal.aborted) throw signal.reason
@@ -175,7 +177,7 @@ async function returnAnswer(answer: WireResponse, signal: AbortSignal): Promise<
   const length = Number(getHeader(headers, 'content-length') ?? Number.POSITIVE_INFINITY)
   if (!(length <= collected)) return { status, headers, body, unhurried: true }
   try {
-    return { status, headers, body: await untilAborted(readBody(body, length), signal) }
+    return { status, headers, body: await readBody(body, length) }
   } catch (error) {
     signal.throwIfAborted()
     return { status, headers, body: failing(error), unhurried: true }

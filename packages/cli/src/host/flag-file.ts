@@ -9,7 +9,7 @@ const mostBytes = mostMebibytes * 1024 ** 2
 export function readFlagFile<T>(flag: string, file: string, read: (text: string) => T): T {
   let text: string
   try {
-    text = readBounded(file)
+    text = readBoundedFile(file)
   } catch (error) {
     throw new CommandError(`--${flag} ${file}: ${explainSystemError(error)}`, { cause: error })
   }
@@ -20,8 +20,8 @@ export function readFlagFile<T>(flag: string, file: string, read: (text: string)
   }
 }
 
-/** Reads until the end, since the size of a pipe is not known before. */
-function readBounded(file: string): string {
+/** The text of a file that a flag, or a file that a flag names, leads to. Reads until the end, since the size of a pipe is not known before. */
+export function readBoundedFile(file: string): string {
   const descriptor = openSync(file, 'r')
   try {
     const chunks: Buffer[] = []

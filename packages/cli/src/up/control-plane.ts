@@ -134,7 +134,7 @@ export async function runControlPlane({
     authentication,
     authorizer: await createAuthorization(options),
     admission: {
-      ...(await createAdmissionSetup(options)),
+      ...createAdmissionSetup(options),
       checkPolicyTypes: selectServerControllers(options.controllers).includes(
         'validatingadmissionpolicy-status-controller',
       ),

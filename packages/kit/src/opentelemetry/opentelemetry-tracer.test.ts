@@ -82,6 +82,7 @@ describe('a tracer by OpenTelemetry', () => {
     const span = tracer.startSpan('own')
     assert.equal(span.isRecording, false)
     assert.match(span.context?.traceparent ?? '', /-00$/)
+    assert.equal(tracer.startSpan('below', { parent: span }), span, 'it stands for the spans below it')
     span.end()
     assert.equal(exporter.getFinishedSpans().length, 0)
   })

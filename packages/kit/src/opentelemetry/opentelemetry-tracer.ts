@@ -6,6 +6,7 @@ import {
   type HrTime,
   isSpanContextValid,
   type Span as OpenTelemetrySpan,
+  type SpanOptions as OpenTelemetrySpanOptions,
   type Tracer as OpenTelemetryTracer,
   ProxyTracerProvider,
   ROOT_CONTEXT,
@@ -49,13 +50,15 @@ export function createOpenTelemetryTracer({
   return {
     now,
     startSpan(name, { kind = 'internal', parent, link, attributes, startTime }: SpanOptions = {}): Span {
-      const linked = link && parseTraceContext(link)
-      const options = {
+      // A trace that is not sampled needs no more ids: its first span stands for those below it.
+      if (parent instanceof RecordedSpan && !parent.isRecording) return parent
+      const options: OpenTelemetrySpanOptions = {
         kind: kinds[kind],
         startTime: toHrTime(startTime ?? now()),
-        ...(attributes && { attributes: attributes as Attributes }),
-        ...(linked && { links: [{ context: linked }] }),
       }
+      if (attributes) options.attributes = attributes as Attributes
+      const linked = link && parseTraceContext(link)
+      if (linked) options.links = [{ context: linked }]
       return new RecordedSpan(tracer.startSpan(name, options, contextOf(parent)), now)
     },
   }
@@ -63,18 +66,23 @@ export function createOpenTelemetryTracer({
 
 class RecordedSpan implements Span {
   readonly span: OpenTelemetrySpan
+  readonly isRecording: boolean
   readonly #now: () => number
+  /** Computed on first access, since most spans make no calls. */
+  #context: TraceContext | undefined
 
   constructor(span: OpenTelemetrySpan, now: () => number) {
     this.span = span
+    this.isRecording = span.isRecording()
     this.#now = now
   }
 
-  get isRecording(): boolean {
-    return this.span.isRecording()
+  get context(): TraceContext | undefined {
+    this.#context ??= this.#readContext()
+    return this.#context
   }
 
-  get context(): TraceContext | undefined {
+  #readContext(): TraceContext | undefined {
     const spanContext = this.span.spanContext()
     if (!isSpanContextValid(spanContext)) return undefined
     const { traceId, spanId, traceFlags, traceState } = spanContext
@@ -86,14 +94,16 @@ class RecordedSpan implements Span {
   }
 
   setAttributes(attributes: SpanAttributes): void {
-    this.span.setAttributes(attributes as Attributes)
+    if (this.isRecording) this.span.setAttributes(attributes as Attributes)
   }
 
-  addEvent(name: string, attributes?: SpanAttributes, time = this.#now()): void {
-    this.span.addEvent(name, attributes as Attributes | undefined, toHrTime(time))
+  addEvent(name: string, attributes?: SpanAttributes, time?: number): void {
+    if (!this.isRecording) return
+    this.span.addEvent(name, attributes as Attributes | undefined, toHrTime(time ?? this.#now()))
   }
 
   fail(error?: unknown): void {
+    if (!this.isRecording) return
     if (error === undefined) return void this.span.setStatus({ code: SpanStatusCode.ERROR })
     const message = error instanceof Error ? error.message : String(error)
     this.span.recordException(error instanceof Error ? error : message, toHrTime(this.#now()))
@@ -104,8 +114,8 @@ class RecordedSpan implements Span {
     return context.with(trace.setSpan(context.active(), this.span), work)
   }
 
-  end(time = this.#now()): void {
-    this.span.end(toHrTime(time))
+  end(time?: number): void {
+    if (this.isRecording) this.span.end(toHrTime(time ?? this.#now()))
   }
 }
 

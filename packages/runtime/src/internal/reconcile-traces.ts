@@ -27,13 +27,16 @@ export interface ReconcileTracesOptions {
  */
 export class ReconcileTraces {
   readonly #tracer: Tracer
-  readonly #controller: string
+  readonly #rootName: string
+  readonly #reconcileName: string
+  /** What every root has: samplers may decide by it. */
   readonly #attributes: SpanAttributes
   readonly #queued = new Map<string, Queued[]>()
 
   constructor(tracer: Tracer, { controller, kind }: ReconcileTracesOptions) {
     this.#tracer = tracer
-    this.#controller = controller
+    this.#rootName = `process ${controller}`
+    this.#reconcileName = `reconcile ${controller}`
     this.#attributes = {
       'coxswain.controller': controller,
       ...(kind && { 'k8s.object.kind': kind.kind, 'k8s.object.api_version': formatGroupVersion(kind) }),
@@ -54,19 +57,16 @@ export class ReconcileTraces {
     const entries = this.#queued.get(key) ?? []
     this.#queued.delete(key)
     const now = this.#tracer.now()
-    const startTime = entries.reduce((first, { due }) => Math.min(first, due), now)
-    const { namespace, name } = parseKey(key)
-    const attributes = {
-      ...this.#attributes,
-      ...(namespace && { 'k8s.namespace.name': namespace }),
-      'k8s.object.name': name,
-    }
-    const root = this.#tracer.startSpan(`process ${this.#controller}`, {
+    let startTime = now
+    for (const { due } of entries) if (due < startTime) startTime = due
+    const root = this.#tracer.startSpan(this.#rootName, {
       parent: 'none',
-      attributes,
+      attributes: this.#attributes,
       startTime,
     })
     if (!root.isRecording) return new ReconcileTrace(root, root)
+    const { namespace, name } = parseKey(key)
+    root.setAttributes({ ...(namespace && { 'k8s.namespace.name': namespace }), 'k8s.object.name': name })
     for (const { trigger, due } of entries) {
       const { type, object, resourceVersion } = trigger
       // What was to come later, and has been overtaken, is no reason any more.
@@ -82,7 +82,7 @@ export class ReconcileTraces {
       )
     }
     this.#tracer.startSpan('queue', { parent: root, startTime }).end(now)
-    return new ReconcileTrace(root, this.#tracer.startSpan(`reconcile ${this.#controller}`, { parent: root }))
+    return new ReconcileTrace(root, this.#tracer.startSpan(this.#reconcileName, { parent: root }))
   }
 }
 
@@ -99,10 +99,10 @@ export class ReconcileTrace {
 
   end({ result, error, failures }: Pick<ReconcileRecord, 'result' | 'error' | 'failures'>): void {
     const { span } = this
+    if (!span.isRecording) return void span.end()
     span.setAttributes({ 'coxswain.reconcile.result': result, 'coxswain.reconcile.failures': failures })
     if (error !== undefined) span.fail(error)
     span.end()
-    if (span === this.#root) return
     if (error !== undefined) this.#root.fail()
     this.#root.end()
   }

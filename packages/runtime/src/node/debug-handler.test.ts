@@ -27,4 +27,19 @@ describe('the debug handler', () => {
     assert.equal(last.status, 200)
     ;(last.body as Readable).destroy()
   })
+
+  it('takes none for other methods, whose answers have no body to read', async () => {
+    using debug = createDebugHandler({ env: createRealEnv(), reconciles: new RecentReconciles() })
+    const { signal } = new AbortController()
+    for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'constructor'])
+      for (const path of ['/debug/pprof/heap', '/debug/pprof/profile', '/debug/reconciles'])
+        assert.equal((await debug.handler({ method, path, query: '', headers: {}, signal })).status, 405)
+  })
+
+  it('knows only its own paths', async () => {
+    using debug = createDebugHandler({ env: createRealEnv(), reconciles: new RecentReconciles() })
+    const { signal } = new AbortController()
+    for (const path of ['constructor', '__proto__', 'toString', '/debug/pprof/heap/', '/debug/pprof/cmdline'])
+      assert.equal((await debug.handler({ method: 'GET', path, query: '', headers: {}, signal })).status, 404)
+  })
 })

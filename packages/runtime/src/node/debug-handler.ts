@@ -56,19 +56,20 @@ export function createDebugHandler({ env, reconciles, logLevel }: DebugOptions):
       throw error
     }
   }
-  const routes: Readonly<Record<string, (request: WireRequest) => Promise<WireResponse> | WireResponse>> = {
-    ...Object.fromEntries(contentsPaths.map(path => [path, () => plainText(200, contents)])),
-    '/debug/pprof/profile': request => alone(() => takeProfile(request, env)),
-    '/debug/pprof/heap': () => alone(async () => takeSnapshot()),
-    '/debug/pprof/eventloop': () => jsonAnswer(readDelay(delay)),
-    '/debug/reconciles': request => jsonAnswer(listReconciles(reconciles, request)),
-  }
+  const routes = new Map<string, (request: WireRequest) => Promise<WireResponse> | WireResponse>([
+    ...contentsPaths.map(path => [path, () => plainText(200, contents)] as const),
+    ['/debug/pprof/profile', request => alone(() => takeProfile(request, env))],
+    ['/debug/pprof/heap', () => alone(async () => takeSnapshot())],
+    ['/debug/pprof/eventloop', () => jsonAnswer(readDelay(delay))],
+    ['/debug/reconciles', request => jsonAnswer(listReconciles(reconciles, request))],
+  ])
   const handler: Handler = async request => {
     const { method, path } = request
     if (path === '/debug/log-level' && logLevel) return answerLogLevel(request, logLevel, env)
-    const route = routes[path]
+    const route = routes.get(path)
     if (!route) return plainText(404, 'not found\n')
-    return isRead(method) ? await route(request) : plainText(405, 'method not allowed\n')
+    // The answer to a HEAD is not worth a profile, nor a reset of the delays.
+    return method === 'GET' ? await route(request) : plainText(405, 'method not allowed\n')
   }
   return { handler, [Symbol.dispose]: () => void delay.disable() }
 }

@@ -6,6 +6,8 @@ import { describe, it } from 'node:test'
 import { createRealEnv } from '@coxswain/kit'
 import type { Handler } from '@coxswain/wire'
 import { createHttpTransport } from '@coxswain/wire/node'
+import { runChecks } from '../health.ts'
+import type { HealthCheck } from '../index.ts'
 import { createHealthHandler, createMetricsHandler, MetricsRegistry } from '../index.ts'
 import { createCertificateMaker, loadOperator, parseBindAddress, serveEndpoint } from './index.ts'
 
@@ -16,20 +18,17 @@ describe('the endpoints of an operator', () => {
   it('serve metrics, health and readiness, each check by itself', async () => {
     const metrics = new MetricsRegistry()
     metrics.counter({ name: 'n', help: 'N' }).add(3)
-    const bad = {
-      ok: false,
-      checks: [
-        { name: 'ping', ok: true },
-        { name: 'caches', ok: false },
-      ],
-    }
+    const checks = new Map<string, HealthCheck>([
+      ['ping', () => {}],
+      ['caches', () => assert.fail('not synced')],
+    ])
     const source = {
       metrics,
       metricsHandlers: new Map<string, Handler>([
         ['/own', async () => ({ status: 200, headers: {}, body: new TextEncoder().encode('own') })],
       ]),
       checkHealth: async () => ({ ok: true, checks: [{ name: 'ping', ok: true }] }),
-      checkReady: async () => bad,
+      checkReady: (only?: string) => runChecks(checks, only),
     }
     const health = createHealthHandler(source)
     const shown = createMetricsHandler(source)
@@ -49,7 +48,10 @@ describe('the endpoints of an operator', () => {
       '500 [+]ping ok\n[-]caches failed: reason withheld\nreadyz check failed\n',
     )
     assert.equal(await get('/readyz/ping'), '200 ok')
-    assert.equal(await get('/readyz/nothing'), '404 not found')
+    for (const name of ['nothing', 'constructor', '__proto__'])
+      assert.equal(await get(`/readyz/${name}`), '404 not found')
+    checks.set('stuck', () => new Promise<void>(() => {}))
+    assert.equal(await get('/readyz/ping'), '200 ok', 'it does not wait for another check')
     assert.equal(await get('/nothing'), '404 not found')
     assert.match(await get('/metrics'), /^200 # HELP n N\n/)
     assert.equal(await get('/own'), '200 own')

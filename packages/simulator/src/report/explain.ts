@@ -1,6 +1,7 @@
 import type { Fault } from '../fault.ts'
 import { describeFault } from '../fault.ts'
 import type { Finding } from '../oracles.ts'
+import { describeAction } from '../scenario/action.ts'
 import type { RunResult } from '../world/run.ts'
 import { describeWrite, type TraceEntry } from '../world/trace.ts'
 
@@ -9,11 +10,18 @@ const entriesAfter = 14
 const entriesBefore = 4
 
 /** A failed run in words: what was done, what went wrong at which write, what the operator then did, and what is wrong. */
-export function explain(run: RunResult, findings: readonly Finding[]): string {
-  const { faults } = run.plan
+export function explain(
+  run: Pick<RunResult, 'plan' | 'trace' | 'writes'>,
+  findings: readonly Finding[],
+): string {
+  const { faults, actions = [], replicas = 1 } = run.plan
   return [
     ...findings.map(({ oracle, message }) => `${oracle}: ${message}`),
     '',
+    ...(actions.length === 0
+      ? []
+      : ['What was done:', ...actions.map(each => `  ${describeAction(each)}`), '']),
+    ...(replicas > 1 ? [`The operator had ${replicas} replicas.`] : []),
     ...(faults.length === 0
       ? ['Nothing went wrong in this run: it is undisturbed.']
       : faults.map(fault => `What went wrong: ${describeIn(run, fault)}.`)),
@@ -23,12 +31,12 @@ export function explain(run: RunResult, findings: readonly Finding[]): string {
     ...findings.flatMap(({ oracle, details }) =>
       details.length === 0
         ? []
-        : ['', `What is wrong (${oracle}; - undisturbed, + this run):`, ...details.map(line => `  ${line}`)],
+        : ['', `What is wrong (${oracle}; - expected, + this run):`, ...details.map(line => `  ${line}`)],
     ),
   ].join('\n')
 }
 
-function describeIn({ writes }: RunResult, fault: Fault): string {
+function describeIn({ writes }: Pick<RunResult, 'writes'>, fault: Fault): string {
   return describeFault(fault, number => {
     const write = writes[number - 1]
     if (!write) return `write ${number}`
@@ -50,7 +58,8 @@ function describeTrace(trace: readonly TraceEntry[]): string[] {
   return lines
 }
 
-function describeEntry(entry: TraceEntry): string {
+/** An entry of the trace as a line. */
+export function describeEntry(entry: TraceEntry): string {
   const time = `${(entry.time / 1000).toFixed(3).padStart(9)} s`
   switch (entry.entry) {
     case 'write': {
@@ -60,6 +69,10 @@ function describeEntry(entry: TraceEntry): string {
     }
     case 'fault':
       return `  ${time}  FAULT ${entry.text}`
+    case 'late':
+      return `  ${time}  arrives late: ${entry.text}`
+    case 'service':
+      return `  ${time}  outside: ${entry.text}`
     case 'action':
       return `  ${time}  user: ${entry.text}`
     case 'start':
@@ -67,6 +80,8 @@ function describeEntry(entry: TraceEntry): string {
     case 'stop':
       return `  ${time}  process ${entry.replica} is dead`
     case 'reconcile':
-      return `  ${time}  reconcile of ${entry.key} by ${entry.controller} failed: ${entry.error ?? entry.result}`
+      return entry.error === undefined
+        ? `  ${time}  reconcile of ${entry.key} by ${entry.controller}: ${entry.result}`
+        : `  ${time}  reconcile of ${entry.key} by ${entry.controller} failed: ${entry.error}`
   }
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@coxswain/apimachinery/json'
-import { aborted, type Clock, decodeText, encodeText, type Random } from '@coxswain/kit'
+import { aborted, type Clock, decodeText, type Random } from '@coxswain/kit'
 import {
   isStream,
   joinChunks,
@@ -9,7 +9,9 @@ import {
   type WireResponse,
 } from '@coxswain/wire'
 import { describeFault, type Fault } from '../fault.ts'
+import { denialTexts, expiredAnswer, noWatchList, rejection } from './rejections.ts'
 import type { RunLog } from './run-log.ts'
+import { SeenVersions } from './seen-versions.ts'
 import { findSourceLine } from './source-line.ts'
 import { type ApiPath, describeWrite, parseApiPath, resourceOf, type WriteRecord } from './trace.ts'
 import { expiredEvent, watchLines } from './watch-events.ts'
@@ -21,6 +23,8 @@ export interface ConnectionOwner {
   kill(staleRevision: number | undefined): void
   pause(): void
   resume(): void
+  /** Moves the clock that the process sees. */
+  jump(ms: number): void
 }
 
 export interface ConnectionOptions {
@@ -34,12 +38,16 @@ export interface ConnectionOptions {
   readonly revision: () => number
   /** The first lists of this process show this revision. */
   readonly staleRevision: number | undefined
+  /** Does what another client does right after a write. */
+  readonly interfere: (fault: Fault, write: WriteRecord) => Promise<void>
+  /** Called with a write that replaced what the process had not seen, in words. */
+  readonly onStaleWrite: (text: string) => void
 }
 
 /** How long a process that is connected to a lagging server sees nothing newer, in milliseconds. */
 const lag = 3_000
 /** More writes than a scenario can need. */
-const mostWrites = 1_000
+const mostWrites = 600
 /** The most milliseconds that a request, a response or an event takes. */
 const latency = 5
 
@@ -48,6 +56,7 @@ export class Connection implements Transport {
   readonly #options: ConnectionOptions
   /** Resources whose stale state the process has seen. */
   readonly #caughtUp = new Set<string>()
+  readonly #seen = new SeenVersions()
   #isDead = false
 
   constructor(options: ConnectionOptions) {
@@ -63,8 +72,10 @@ export class Connection implements Transport {
     if (this.#isDead) return await never(request.signal)
     const path = parseApiPath(request.path)
     if (isWrite(request, path)) return await this.#write(request)
+    if (path.resource === 'leases') this.#refuseLease()
     await this.#pass(request.signal)
     const isWatch = /(?:^|&)watch=(?:1|true)/.test(request.query)
+    if (!isWatch && request.method === 'GET') await this.#read(request.signal)
     const resource = resourceOf(path)
     if (isWatch) this.#refuseBlocked(resource)
     if (isWatch && this.#options.log.expired.delete(resource)) return expiredAnswer
@@ -72,6 +83,7 @@ export class Connection implements Transport {
     const response = await (stale ?? this.#options.inner.send(request))
     await this.#pass(request.signal)
     const { body } = response
+    if (body instanceof Uint8Array) this.#seen.noteLine(body)
     if (!isWatch || !isStream(body)) return response
     return { ...response, body: this.#watch(body, resource, request.signal) }
   }
@@ -86,8 +98,25 @@ export class Connection implements Transport {
     if (this.#isDead) await never(signal)
   }
 
+  /** Counts a read, and ends the process in it where a fault has it. */
+  async #read(signal: AbortSignal): Promise<void> {
+    const { log, owner } = this.#options
+    const number = ++log.reads
+    const [fault] = log.strike(each => each.fault === 'crash-read' && each.read === number)
+    if (!fault) return
+    log.note(describeFault(fault, String))
+    owner.kill(undefined)
+    await never(signal)
+  }
+
+  #refuseLease(): void {
+    const { log, owner, clock } = this.#options
+    if (clock.monotonic() < (log.leaseBlocks.get(owner.replica) ?? 0))
+      throw new TransportError('ConnectFailed', 'connection refused', { sent: false })
+  }
+
   async #write(request: WireRequest): Promise<WireResponse> {
-    const { log, owner, clock, inner } = this.#options
+    const { log, inner } = this.#options
     if (log.writes.length >= mostWrites) {
       log.isFlooded = true
       return await never(request.signal)
@@ -95,35 +124,106 @@ export class Connection implements Transport {
     const record = this.#record(request)
     const faults = log.strike(fault => 'write' in fault && fault.write === record.number)
     for (const fault of faults) log.note(describeFault(fault, () => describeWrite(record)))
-    const has = (name: Fault['fault']) => faults.find(({ fault }) => fault === name)
     await this.#pass(request.signal)
-    const pause = has('pause')
-    if (pause?.fault === 'pause') {
-      owner.pause()
-      await clock.sleep(pause.ms)
-      owner.resume()
+    for (const fault of faults) await this.#before(fault, record, request)
+    const answer = this.#answerInstead(faults, record)
+    if (answer) {
+      record.status = answer.status
+      return answer
     }
-    const crash = has('crash')
-    if (crash?.fault === 'crash' && crash.when === 'before') {
-      owner.kill(this.#revisionBefore(record, crash.staleBy))
-      return await never(request.signal)
-    }
-    if (has('lose-request')) throw new TransportError('ConnectionLost', 'socket hang up')
-    const reject = has('reject')
-    if (reject?.fault === 'reject') {
-      record.status = reject.status
-      return rejection(reject.status)
-    }
+    const replaced = isUnconditional(record) ? await this.#readReplaced(request) : undefined
     const response = await inner.send(request)
     remember(record, response)
-    if (has('duplicate')) await inner.send({ ...request, headers: { ...request.headers } })
-    if (crash) {
-      owner.kill(crash.fault === 'crash' ? this.#revisionBefore(record, crash.staleBy) : undefined)
-      return await never(request.signal)
-    }
+    this.#seen.note(record.object)
+    if (replaced && response.status < 300) this.#checkReplaced(replaced, record)
+    for (const fault of faults) await this.#after(fault, record, request)
     await this.#pass(request.signal)
-    if (has('lose-response')) throw new TransportError('ConnectionLost', 'socket hang up')
+    if (faults.some(({ fault }) => fault === 'lose-response'))
+      throw new TransportError('ConnectionLost', 'socket hang up')
     return response
+  }
+
+  /** What goes wrong before a write reaches the server. */
+  async #before(fault: Fault, record: WriteRecord, request: WireRequest): Promise<void> {
+    const { log, owner, clock } = this.#options
+    switch (fault.fault) {
+      case 'pause':
+        owner.pause()
+        await clock.sleep(fault.ms)
+        return owner.resume()
+      case 'clock-jump':
+        return owner.jump(fault.ms)
+      case 'lose-lease':
+        log.leaseBlocks.set(owner.replica, clock.monotonic() + fault.ms)
+        return
+      case 'deny':
+        log.denials.set(resourceOf(parseApiPath(record.path)), {
+          until: clock.monotonic() + fault.ms,
+          why: fault.why,
+        })
+        return
+      case 'crash':
+        if (fault.when === 'after') return
+        owner.kill(this.#revisionBefore(record, fault.staleBy))
+        return await never(request.signal)
+      case 'crash-in-flight':
+        this.#deliverLate(record, request, fault.ms)
+        owner.kill(undefined)
+        return await never(request.signal)
+      case 'lose-request':
+        throw new TransportError('ConnectionLost', 'socket hang up')
+    }
+  }
+
+  /** Delivers a request whose sender no longer exists. */
+  #deliverLate(record: WriteRecord, request: WireRequest, ms: number): void {
+    const { inner, clock, log } = this.#options
+    const deliver = async () => {
+      log.trace.push({ entry: 'late', time: log.time, text: describeWrite(record) })
+      remember(record, await inner.send({ ...request, signal: new AbortController().signal }))
+    }
+    clock.after(ms, () => void deliver().catch(() => {}))
+  }
+
+  /** What the operator gets instead of the server's response. */
+  #answerInstead(faults: readonly Fault[], { path }: WriteRecord): WireResponse | undefined {
+    const { log, clock } = this.#options
+    const reject = faults.find(({ fault }) => fault === 'reject')
+    if (reject?.fault === 'reject') return rejection(reject.status, 'rejected by the simulator')
+    const denial = log.denials.get(resourceOf(parseApiPath(path)))
+    if (!denial || clock.monotonic() >= denial.until || !log.isArmed) return undefined
+    return rejection(403, denialTexts[denial.why])
+  }
+
+  /** What goes wrong after a write was done. */
+  async #after(fault: Fault, record: WriteRecord, request: WireRequest): Promise<void> {
+    const { inner, owner, interfere } = this.#options
+    switch (fault.fault) {
+      case 'duplicate':
+        await inner.send({ ...request, headers: { ...request.headers } })
+        return
+      case 'edit':
+      case 'terminate-namespace':
+      case 'upgrade-definition':
+        return await interfere(fault, record)
+      case 'crash':
+        owner.kill(this.#revisionBefore(record, fault.staleBy))
+        return await never(request.signal)
+    }
+  }
+
+  /** The object that an update without a resourceVersion is about to replace. */
+  async #readReplaced({ path, headers, signal }: WireRequest): Promise<JsonObject | undefined> {
+    const { inner } = this.#options
+    const response = await inner.send({ method: 'GET', path, query: '', headers, signal })
+    return response.status === 200 ? readObject(response) : undefined
+  }
+
+  #checkReplaced(replaced: JsonObject, record: WriteRecord): void {
+    if (this.#seen.hasSeen(replaced)) return
+    this.#options.onStaleWrite(
+      `write ${record.number} (${describeWrite(record)}) has no resourceVersion, and replaced a state that the operator had not seen`,
+    )
   }
 
   #record(request: WireRequest): WriteRecord {
@@ -194,14 +294,18 @@ export class Connection implements Transport {
         )
         for (const fault of faults) {
           log.note(describeFault(fault, String))
+          if (fault.fault === 'bookmarks-only') await clock.sleep(fault.ms, { signal })
+          if (fault.fault === 'expire-watch') return yield expiredEvent
           if (fault.fault === 'hide-events') {
             log.blocked.set(resource, clock.monotonic() + fault.ms)
             log.expired.add(resource)
           }
         }
-        if (faults.length > 0) throw new TransportError('ConnectionLost', 'connection reset')
+        if (faults.some(({ fault }) => fault === 'cut-watch' || fault === 'hide-events'))
+          throw new TransportError('ConnectionLost', 'connection reset')
       }
       await this.#pass(signal)
+      this.#seen.noteLine(line)
       yield line
     }
   }
@@ -213,10 +317,9 @@ export class Connection implements Transport {
     signal: AbortSignal,
   ): ReturnType<typeof watchLines> {
     const { log, clock } = this.#options
-    const fault = log.faults.find(
-      each => each.fault === 'stale-watch' && (each.resource === undefined || each.resource === resource),
-    )
-    if (fault?.fault !== 'stale-watch') return yield* watchLines(body)
+    const fault = log.find('stale-watch', each => each.resource === undefined || each.resource === resource)
+    if (!fault) return yield* watchLines(body)
+    log.struck.add(fault)
     const waiting: { readonly line: Uint8Array; readonly isEvent: boolean; readonly due: number }[] = []
     let wake = Promise.withResolvers<void>()
     let end: { readonly error?: unknown } | undefined
@@ -260,47 +363,20 @@ function isWrite({ method, query }: WireRequest, { group, resource }: ApiPath): 
   )
 }
 
-function remember(record: WriteRecord, { status, body }: WireResponse): void {
-  record.status = status
-  if (!body || isStream(body) || status >= 300) return
+/** An update that says nothing about the version it was made from. */
+function isUnconditional({ method, body }: WriteRecord): boolean {
+  return method === 'PUT' && body !== undefined && !body.includes('"resourceVersion"')
+}
+
+function remember(record: WriteRecord, response: WireResponse): void {
+  record.status = response.status
+  if (response.status < 300) record.object = readObject(response)
+}
+
+function readObject({ body }: WireResponse): JsonObject | undefined {
+  if (!body || isStream(body)) return undefined
   const object: unknown = JSON.parse(decodeText(body instanceof Uint8Array ? body : joinChunks(body)))
-  if (isObject(object)) record.object = object as JsonObject
-}
-
-const reasons: Readonly<Record<number, string>> = {
-  409: 'Conflict',
-  410: 'Expired',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-}
-
-function rejection(code: number): WireResponse {
-  const status = {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message: 'rejected by the simulator',
-    reason: reasons[code],
-    code,
-  }
-  return {
-    status: code,
-    headers: { 'content-type': 'application/json', ...(code === 429 && { 'retry-after': '1' }) },
-    body: encodeText(JSON.stringify(status)),
-  }
-}
-
-/** As a server answers that does not know watch-lists: the client lists instead. */
-const noWatchList = rejection(422)
-
-const expiredAnswer: WireResponse = {
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  body: expiredEvent,
+  return isObject(object) ? (object as JsonObject) : undefined
 }
 
 async function never(signal: AbortSignal): Promise<never> {

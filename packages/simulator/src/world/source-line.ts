@@ -13,7 +13,7 @@ export function findSourceLine(): string | undefined {
   const { stack = '' } = new Error()
   Error.stackTraceLimit = stackTraceLimit
   for (const line of stack.split('\n')) {
-    const [, file, number] = /\(?((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
+    const [, file, number] = /(?:^|[ (])((?:file:\/\/)?\/[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
     if (file === undefined || isOwn(file)) continue
     return `${file.replace(/^file:\/\//, '').replace(/^.*\/(?=[^/]+\/[^/]+$)/, '')}:${number}`
   }

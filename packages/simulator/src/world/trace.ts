@@ -24,7 +24,7 @@ export interface WriteRecord {
 /** What happened in a run, in order. */
 export type TraceEntry =
   | ({ readonly entry: 'write' } & WriteRecord)
-  | { readonly entry: 'fault'; readonly time: number; readonly text: string }
+  | { readonly entry: 'fault' | 'late' | 'service'; readonly time: number; readonly text: string }
   | { readonly entry: 'action'; readonly time: number; readonly text: string }
   | { readonly entry: 'start' | 'stop'; readonly time: number; readonly replica: number }
   | {

@@ -40,13 +40,16 @@ const ownerless = new Set(['/events', 'events.k8s.io/events', 'coordination.k8s.
 export class ControllersAsNeeded {
   readonly #start: (controllers: readonly ControllerName[]) => void
   readonly #started = new Set<ControllerName>()
+  readonly #known = new Set<string>()
 
   constructor(start: (controllers: readonly ControllerName[]) => void) {
     this.#start = start
   }
 
-  /** Called at the first write to a resource, `GROUP/RESOURCE`. */
+  /** Called at every write to a resource, `GROUP/RESOURCE`. */
   need(resource: string): void {
+    if (this.#known.has(resource)) return
+    this.#known.add(resource)
     const names = Object.entries(triggers)
       .filter(([, resources]) => resources.includes(resource))
       .map(([name]) => name as ControllerName)

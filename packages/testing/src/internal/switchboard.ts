@@ -30,12 +30,13 @@ export class Switchboard implements Outbound {
     return { url: `https://${operator.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.webhooks.test` }
   }
 
-  /** Makes them answer there. */
-  listenerFor(operator: string): WebhookListener {
+  /** Makes them answer there, through `wrap` where it is given. */
+  listenerFor(operator: string, wrap: (handler: Handler) => Handler = handler => handler): WebhookListener {
     const { url } = this.addressOf(operator)
     return {
       hosts: [],
-      listen: async (handler, signal) => {
+      listen: async (inner, signal) => {
+        const handler = wrap(inner)
         this.#handlers.set(url, handler)
         signal.addEventListener('abort', () => {
           // Another replica may have taken over.

@@ -14,8 +14,8 @@ const initial: readonly string[] = ['/nodes']
 export interface WrittenResourcesPorts {
   readonly kinds: ResourceKinds
   readonly clock: Clock
-  /** Called at the first write to a resource, `GROUP/RESOURCE`. */
-  readonly onFirst: (resource: string) => void
+  /** Called at every write to a resource, `GROUP/RESOURCE`. */
+  readonly onWrite: (resource: string) => void
 }
 
 /**
@@ -31,10 +31,10 @@ export class WrittenResources implements CollectedResources {
   #isOutdated = false
   #change = Promise.withResolvers<void>()
 
-  readonly #onFirst: (resource: string) => void
+  readonly #onWrite: (resource: string) => void
 
-  constructor(from: ServedSnapshot, { kinds, clock, onFirst }: WrittenResourcesPorts) {
-    this.#onFirst = onFirst
+  constructor(from: ServedSnapshot, { kinds, clock, onWrite }: WrittenResourcesPorts) {
+    this.#onWrite = onWrite
     this.#served = from.served
     this.names = new Set([...initial, ...from.written])
     this.#kinds = kinds
@@ -47,9 +47,9 @@ export class WrittenResources implements CollectedResources {
     const name = resourceOf(path)
     if (name === undefined) return
     if (name === 'apiextensions.k8s.io/customresourcedefinitions') this.#isOutdated = true
+    this.#onWrite(name)
     if (this.names.has(name)) return
     this.names.add(name)
-    this.#onFirst(name)
     this.#change.resolve()
     this.#change = Promise.withResolvers()
   }

@@ -56,6 +56,8 @@ export interface ExtensionHouseOptions {
   readonly servers?: Readonly<Record<string, Handler>>
   /** What is dialled for upgrades, by `host:port`. */
   readonly dials?: Readonly<Record<string, () => Promise<ByteStream>>>
+  /** Whether `metrics.k8s.io` is built in. @default false */
+  readonly resourceMetrics?: boolean
 }
 
 export const apiServices = '/apis/apiregistration.k8s.io/v1/apiservices'
@@ -82,7 +84,7 @@ export async function openExtensionHouse(options: ExtensionHouseOptions = {}): P
     env: world,
     store,
     outbound,
-    nodes: { dialer },
+    nodes: { dialer, resourceMetrics: options.resourceMetrics === true },
     aggregation: { proxyClient },
   })
   const group = new TaskGroup()

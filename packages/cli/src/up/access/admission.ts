@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import {
@@ -8,8 +7,9 @@ import {
   type WebhookAuthentication,
   type WebhookCredentials,
 } from '@coxswain/apiserver'
-import { loadKubeconfig } from '@coxswain/client/kubeconfig'
+import { parseKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
+import { readBoundedFile } from '../../host/flag-file.ts'
 import { readPem } from '../../host/read-pem.ts'
 import type { AdmissionFlags } from '../options/admission-options.ts'
 
@@ -18,13 +18,13 @@ export interface AdmissionSetup {
   readonly webhookAuthentication?: WebhookAuthentication
 }
 
-type Kubeconfig = Awaited<ReturnType<typeof loadKubeconfig>>['config']
+type Kubeconfig = ReturnType<typeof parseKubeconfig>
 type Data = Readonly<Record<string, unknown>>
 
 const flag = '--admission-control-config-file'
 
 /** Throws a CommandError with kube-apiserver's message. */
-export async function createAdmissionSetup(flags: AdmissionFlags): Promise<AdmissionSetup> {
+export function createAdmissionSetup(flags: AdmissionFlags): AdmissionSetup {
   const { enableAdmissionPlugins: enable = [], disableAdmissionPlugins: disable = [] } = flags
   const file = flags.admissionControlConfigFile
   const settings = file === undefined ? new Map<string, Data>() : readConfiguration(file)
@@ -45,7 +45,7 @@ export async function createAdmissionSetup(flags: AdmissionFlags): Promise<Admis
   const users = new Map<string, Kubeconfig>()
   for (const plugin of ['MutatingAdmissionWebhook', 'ValidatingAdmissionWebhook']) {
     const kubeconfig = settings.get(plugin)?.kubeConfigFile
-    if (typeof kubeconfig === 'string' && kubeconfig !== '') users.set(plugin, await readUsers(kubeconfig))
+    if (typeof kubeconfig === 'string' && kubeconfig !== '') users.set(plugin, readUsers(kubeconfig))
   }
   if (users.size === 0) return { plugins: chosen.plugins }
   return {
@@ -78,7 +78,7 @@ function readConfiguration(file: string): Map<string, Data> {
 
 function readDocument(file: string): Data {
   try {
-    const value = readYaml(readFileSync(file, 'utf8'))?.value
+    const value = readYaml(readBoundedFile(file))?.value
     return typeof value === 'object' && value !== null ? (value as Data) : {}
   } catch (error) {
     throw new CommandError(
@@ -88,14 +88,14 @@ function readDocument(file: string): Data {
   }
 }
 
-async function readUsers(file: string): Promise<Kubeconfig> {
+function readUsers(file: string): Kubeconfig {
   if (!isAbsolute(file))
     throw new CommandError(
       `kubeConfigFile: Invalid value: ${JSON.stringify(file)}: must be an absolute file path`,
       { exitCode: 2 },
     )
   try {
-    return (await loadKubeconfig({ path: file })).config
+    return parseKubeconfig(readBoundedFile(file), file)
   } catch (error) {
     throw new CommandError(`${flag}: ${file}: ${explainSystemError(error)}`, { cause: error })
   }
@@ -124,7 +124,7 @@ function* namesFor(target: string): Generator<string> {
 function readCredentials(
   user: NonNullable<NonNullable<Kubeconfig['users']>[number]['user']>,
 ): WebhookCredentials {
-  const token = user.token || (user.tokenFile && readFileSync(user.tokenFile, 'utf8').trim())
+  const token = user.token || (user.tokenFile && readBoundedFile(user.tokenFile).trim())
   const cert = readPem(user['client-certificate-data'], user['client-certificate'])
   const key = readPem(user['client-key-data'], user['client-key'])
   return {

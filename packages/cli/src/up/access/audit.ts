@@ -31,7 +31,7 @@ export async function createAuditing(flags: AuditFlags, env: Env): Promise<Audit
   const backends: AuditBackend[] = []
   if (auditLogPath !== undefined) backends.push(createAuditLog({ ...flags, path: auditLogPath }, env))
   if (auditWebhookConfigFile !== undefined)
-    backends.push(await createWebhookBackend(flags, auditWebhookConfigFile, env))
+    backends.push(createWebhookBackend(flags, auditWebhookConfigFile, env))
   return { policy, backends }
 }
 
@@ -39,8 +39,8 @@ function readPolicy(file: string): Auditing['policy'] {
   return readFlagFile('audit-policy-file', file, text => readAuditPolicy(readYaml(text)?.value))
 }
 
-async function createWebhookBackend(flags: AuditFlags, file: string, env: Env): Promise<AuditBackend> {
-  const { target, path, headers } = await readWebhookKubeconfig('audit-webhook-config-file', file)
+function createWebhookBackend(flags: AuditFlags, file: string, env: Env): AuditBackend {
+  const { target, path, headers } = readWebhookKubeconfig('audit-webhook-config-file', file)
   const pool = new OutboundPool({ env, outbound: socketOutbound, userAgent: 'kube-apiserver-audit' })
   const batches = createBatchingBackend({
     clock: env.clock,

@@ -50,18 +50,18 @@ export async function createConfiguredAuthorizers(file: string): Promise<Authori
   const configurations = readFlagFile(flag, file, readConfiguration)
   const authorizers: AuthorizerFactory[] = []
   for (const { type = '', webhook } of configurations)
-    authorizers.push(webhook ? await createConfiguredWebhook(webhook) : await createAuthorizer(type, {}))
+    authorizers.push(webhook ? createConfiguredWebhook(webhook) : await createAuthorizer(type, {}))
   return authorizers
 }
 
-async function createConfiguredWebhook(webhook: WebhookConfiguration): Promise<AuthorizerFactory> {
+function createConfiguredWebhook(webhook: WebhookConfiguration): AuthorizerFactory {
   const { cacheAuthorizedRequests = true, cacheUnauthorizedRequests = true } = webhook
   const { kubeConfigFile = '', type } = webhook.connectionInfo ?? {}
   if (type === 'InClusterConfig')
     throw new CommandError(
       `--${flag}: connectionInfo of type InClusterConfig is not supported outside a cluster`,
     )
-  const server = await readWebhookKubeconfig(flag, kubeConfigFile)
+  const server = readWebhookKubeconfig(flag, kubeConfigFile)
   const matchConditions = compileConditions(webhook)
   return createWebhookAuthorizer({
     ...server,

@@ -10,7 +10,7 @@ export const defaultTtls = { authorizedTTL: '5m0s', unauthorizedTTL: '30s' }
 export const secondsAtMost = 30
 
 /** The mode Webhook of the options. As upstream, it has no opinion when the server does not answer. */
-export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise<AuthorizerFactory> {
+export function createWebhookFromFlags(flags: AuthorizationFlags): AuthorizerFactory {
   const file = flags.authorizationWebhookConfigFile ?? ''
   const version = flags.authorizationWebhookVersion ?? 'v1beta1'
   if (version !== 'v1' && version !== 'v1beta1')
@@ -18,7 +18,7 @@ export async function createWebhookFromFlags(flags: AuthorizationFlags): Promise
       `unsupported webhook authorizer version ${JSON.stringify(version)}, supported versions are "v1", "v1beta1"`,
       { exitCode: 2 },
     )
-  const server = await readWebhookKubeconfig('authorization-webhook-config-file', file)
+  const server = readWebhookKubeconfig('authorization-webhook-config-file', file)
   return createWebhookAuthorizer({
     ...server,
     version,

@@ -23,7 +23,7 @@ export async function createAuthorizer(
       return await loadPolicyFile(options.authorizationPolicyFile)
     case 'Webhook': {
       const { createWebhookFromFlags } = await import('./authorization-webhook.ts')
-      return await createWebhookFromFlags(options)
+      return createWebhookFromFlags(options)
     }
     default:
       throw new CommandError(`unknown authorization mode ${mode} specified`, { exitCode: 2 })

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { readFileSync } from 'node:fs'
 import { durationToMilliseconds, parseDuration } from '@coxswain/apimachinery/time'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import type { AuthenticationOptions, SignatureAlgorithm, TokenAuthenticator } from '@coxswain/apiserver'
@@ -23,6 +22,7 @@ import { createIssuerCheck, importJwk } from '@coxswain/apiserver/node'
 import type { Env } from '@coxswain/kit'
 import type { PeerCertificate } from '@coxswain/wire'
 import { CommandError } from '../../exit.ts'
+import { readBoundedFile } from '../../host/flag-file.ts'
 import type { AuthenticationFlags } from '../options/authentication-options.ts'
 import { readCertificates, readFlagFile } from '../options/flag-file.ts'
 import { socketOutbound } from '../outbound.ts'
@@ -67,7 +67,7 @@ export async function createProviders(
   }
   const { authenticationTokenWebhookConfigFile: file } = flags
   if (file !== undefined) {
-    const server = await readWebhookKubeconfig('authentication-token-webhook-config-file', file)
+    const server = readWebhookKubeconfig('authentication-token-webhook-config-file', file)
     tokens.push(
       createWebhookTokenAuthenticator({
         env: surroundings.env,
@@ -98,14 +98,14 @@ const reloadPause = 10_000
 /** The providers of the current file. An invalid file is logged, and the previous providers stay. */
 function followFile(file: string, { present, build, env }: Followed): TokenAuthenticator {
   let current = present
-  let text = readFileSync(file, 'utf8')
+  let text = readBoundedFile(file)
   let nextLook = env.clock.now() + reloadPause
   return uniteTokens(() => {
     const now = env.clock.now()
     if (now < nextLook) return current
     nextLook = now + reloadPause
     try {
-      const read = readFileSync(file, 'utf8')
+      const read = readBoundedFile(file)
       if (read !== text) {
         text = read
         current = build(readAuthenticationConfiguration(readYaml(read)?.value))

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Target } from '@coxswain/apiserver'
-import { loadKubeconfig } from '@coxswain/client/kubeconfig'
+import { parseKubeconfig } from '@coxswain/client/kubeconfig'
 import { CommandError, explainSystemError } from '../../exit.ts'
+import { readBoundedFile } from '../../host/flag-file.ts'
 import { readPem } from '../../host/read-pem.ts'
 
 /** The server and credentials of a kubeconfig file for webhooks. */
@@ -13,9 +13,9 @@ export interface WebhookServer {
 }
 
 /** Reads the current context of a file; its server may have a path. Throws a CommandError that names `flag`. */
-export async function readWebhookKubeconfig(flag: string, file: string): Promise<WebhookServer> {
+export function readWebhookKubeconfig(flag: string, file: string): WebhookServer {
   try {
-    const { config } = await loadKubeconfig({ path: file })
+    const config = parseKubeconfig(readBoundedFile(file), resolve(file))
     const current = config['current-context'] ?? ''
     // Upstream also accepts a file without contexts: then there is one cluster and one user.
     const context = config.contexts?.find(({ name }) => name === current)?.context
@@ -59,7 +59,7 @@ interface Credentials {
 }
 
 function credentialsOf({ token, tokenFile, username, password = '' }: Credentials): Record<string, string> {
-  const bearer = token || (tokenFile && readFileSync(tokenFile, 'utf8').trim())
+  const bearer = token || (tokenFile && readBoundedFile(tokenFile).trim())
   if (bearer) return { authorization: `Bearer ${bearer}` }
   if (!username) return {}
   return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }

@@ -75,7 +75,7 @@ export class Http1Exchange {
       })
       call.on('close', () => {
         signal.removeEventListener('abort', onAbort)
-        reject(reason()) // no effect once there was a response
+        if (!answer) reject(reason())
       })
       if (bodyStream) sendStream(bodyStream, call)
       else call.end(body)

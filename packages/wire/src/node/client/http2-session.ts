@@ -128,6 +128,7 @@ export class Http2Connection {
       }
       if (this.#open++ === 0) this.#session.ref()
       let failure: Error | undefined
+      let isAnswered = false
       const onAbort = () => stream.close(NGHTTP2_CANCEL)
       signal.addEventListener('abort', onAbort, { once: true })
       stream.on('response', headers => {
@@ -135,6 +136,7 @@ export class Http2Connection {
         // A stream that was reset, or lost its connection, ends like a complete one except for its code.
         const truncated = () => (stream.rstCode === NGHTTP2_NO_ERROR && !this.#failure ? undefined : reason())
         const source = { stream, cancel: onAbort, truncated, reason }
+        isAnswered = true
         resolve({
           status: headers[':status'] ?? 0,
           headers: headers as WireHeaders,
@@ -147,7 +149,7 @@ export class Http2Connection {
       stream.on('close', () => {
         signal.removeEventListener('abort', onAbort)
         if (--this.#open === 0) this.#session.unref()
-        reject(this.#reasonOf(stream, signal, failure)) // no effect once there was a response
+        if (!isAnswered) reject(this.#reasonOf(stream, signal, failure))
       })
       if (body !== undefined) stream.end(body)
       else if (bodyStream) sendStream(bodyStream, stream)

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRealEnv } from '@coxswain/kit'
 import { createCertificate } from '@coxswain/wire/node'
+import { type Caller, create } from '../aggregation/facts.ts'
 import { root } from '../support/coxswain.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/free-port.ts'
-import { type Caller, create } from './facts.ts'
 
 export interface Program extends AsyncDisposable {
   /** SIGKILL. */

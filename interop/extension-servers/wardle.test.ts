@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { parseKubeconfig } from '@coxswain/client/node'
-import { type RunningServer, startServer } from '../../support/coxswain.ts'
-import { eventually } from '../../support/eventually.ts'
-import { freePort } from '../../support/free-port.ts'
-import { createKubectl, type Kubectl } from '../../support/kubectl.ts'
+import { type Caller, createCaller } from '../aggregation/facts.ts'
+import { type RunningServer, startServer } from '../support/coxswain.ts'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/free-port.ts'
+import { createKubectl, type Kubectl } from '../support/kubectl.ts'
 import {
   callDirectly,
   type ExtensionProgram,
@@ -15,8 +16,7 @@ import {
   startEtcd,
   startExtension,
   waitForReason,
-} from '../extension-program.ts'
-import { type Caller, createCaller } from '../facts.ts'
+} from './extension-program.ts'
 
 const name = 'sample-apiserver'
 const group = 'wardle.example.com'

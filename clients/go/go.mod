@@ -1,0 +1,3 @@
+module coxswain.invalid/clients/go
+
+go 1.24
