@@ -1,6 +1,6 @@
 import { defineKind, s } from '@coxswain/apimachinery/kinds'
 import type { ApiObject } from '@coxswain/apimachinery/meta'
-import { createRealEnv, encodeText, TaskGroup } from '@coxswain/kit'
+import { createRealEnv, encodeText } from '@coxswain/kit'
 import { createMemoryStorage, createOwnApiServer, defineApiServer, defineResource } from '@coxswain/server'
 import type { BenchCase } from '../harness.ts'
 
@@ -18,12 +18,10 @@ export async function storageCases(stack: AsyncDisposableStack): Promise<BenchCa
     groups: { [group]: [defineResource(Kept.v1), defineResource(Own.v1, { storage: storage as never })] },
   })
   const server = createOwnApiServer(definition, { env: createRealEnv() })
-  const tasks = new TaskGroup()
-  tasks.spawn(signal => server.run(signal))
-  stack.defer(async () => {
-    tasks.abort()
-    await tasks.join()
-  })
+  const stop = new AbortController()
+  const running = server.run(stop.signal)
+  stack.defer(() => running)
+  stack.defer(() => stop.abort())
   await server.ready
   let made = 0
   const create = async (kind: string, resource: string) => {
@@ -36,7 +34,7 @@ export async function storageCases(stack: AsyncDisposableStack): Promise<BenchCa
       headers: { 'content-type': 'application/json' },
       body: encodeText(JSON.stringify(body)),
       peer,
-      signal: tasks.signal,
+      signal: stop.signal,
     })
     if (status !== 201) throw new Error(`a create was answered ${status}`)
   }
