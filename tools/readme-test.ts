@@ -30,6 +30,8 @@ const guides = only([
   'docs/deploy.md',
   'docs/shipping.md',
   'docs/project.md',
+  'docs/any-domain.md',
+  'docs/custom-api-server.md',
 ])
 const readyWithin = 60_000
 

@@ -51,6 +51,9 @@ export {
   unionAuthorizer,
 } from './authorization/authorizer-factory.ts'
 export { authorizePrivileged } from './authorization/union.ts'
+export { encodeStored } from './cache/stored-object.ts'
+export type { OwnResource, OwnResources } from './custom-resources/own-resource.ts'
+export type { ChangedPart, ComputeObjects, OwnServer } from './custom-resources/own-server.ts'
 export { type ComponentCheck, type ComponentHealth, isHealthPath } from './endpoints/health.ts'
 export type { Dialer, DialTls } from './nodes/dialer.ts'
 export type { KubeletClient } from './nodes/kubelet.ts'
@@ -78,5 +81,6 @@ export type {
   WebhookClientConfig,
   WebhookCredentials,
 } from './outbound/webhook-client.ts'
-export type { UserInfo } from './request/context.ts'
+export { type Endpoint, objectKey, type ResourceHandler } from './registry/registry.ts'
+export type { ResourceContext, UserInfo } from './request/context.ts'
 export { type ApiServer, createApiServer } from './server.ts'

@@ -1,3 +1,5 @@
+import { type KindSelector, selectResources } from '@coxswain/api'
+import type { ResourceInfo } from '@coxswain/apimachinery/kinds'
 import type { Env } from '@coxswain/kit'
 import { MetricsRegistry } from '@coxswain/kit/metrics'
 import type { Store } from '@coxswain/storage'
@@ -9,6 +11,7 @@ import type { ProxyClient } from './aggregation/extension-servers.ts'
 import type { Auditing } from './audit/auditing.ts'
 import type { AuthenticationOptions } from './authentication/authentication.ts'
 import { type AuthorizerFactory, defaultAuthorizer } from './authorization/authorizer-factory.ts'
+import type { OwnResources } from './custom-resources/own-resource.ts'
 import type { ComponentCheck } from './endpoints/health.ts'
 import { defaultInFlightLimits, type InFlightLimits } from './filters/limits.ts'
 import type { YamlReader } from './filters/request-body.ts'
@@ -26,6 +29,10 @@ export interface ApiServerOptions {
   readonly env: Env
   /** The persistent state. It belongs to the caller, who closes it after `run` has resolved. */
   readonly store: Store
+  /** The built-in kinds that are served. Namespaces always are, unless the list is empty. @default all of Kubernetes 1.36 */
+  readonly kinds?: readonly KindSelector[]
+  /** Resources that are defined in code, beside the built-in kinds and CustomResourceDefinitions. @default none */
+  readonly resources?: OwnResources
   /** How requests are authenticated. @default by client certificate */
   readonly authentication?: AuthenticationOptions
   /** @default {@link defaultAuthorizer}: `system:masters` may do everything, other users what RBAC grants them */
@@ -131,6 +138,8 @@ export interface PlatformOptions {
 export interface ResolvedOptions {
   readonly env: Env
   readonly store: Store
+  readonly kinds: readonly ResourceInfo[]
+  readonly resources: OwnResources
   readonly authentication: AuthenticationOptions
   readonly authorizer: AuthorizerFactory
   readonly admission: Required<Pick<AdmissionOptions, 'plugins' | 'checkPolicyTypes'>> &
@@ -150,6 +159,7 @@ export interface ResolvedOptions {
 }
 
 const defaults = {
+  kinds: ['all'],
   plugins: defaultAdmissionPlugins,
   checkPolicyTypes: false,
   priorityAndFairness: true,
@@ -160,12 +170,14 @@ const defaults = {
   advertise: (): Advertised => ({ address: '192.0.2.1', port: 6443 }),
 }
 
-/** Throws an Error for a service range that cannot be parsed. */
+/** Throws an Error for an unknown kind, and for a service range that cannot be parsed. */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
   const { admission, limits, nodes, network } = options
   return {
     env: options.env,
     store: options.store,
+    kinds: options.kinds?.length === 0 ? [] : selectResources(options.kinds ?? defaults.kinds),
+    resources: options.resources ?? (() => []),
     authentication: options.authentication ?? {},
     authorizer: options.authorizer ?? defaultAuthorizer,
     admission: {

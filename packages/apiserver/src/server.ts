@@ -1,4 +1,4 @@
-import { builtinResources } from '@coxswain/api'
+import { resourceName } from '@coxswain/api'
 import { newServiceUnavailable, StatusError } from '@coxswain/apimachinery/status'
 import { type Env, TaskGroup } from '@coxswain/kit'
 import { type Strategy, strategyFor } from '@coxswain/strategies'
@@ -12,6 +12,8 @@ import { createPolicyReader } from './authorization/rbac/policy.ts'
 import { Turns } from './cache/slices.ts'
 import { WatchCache } from './cache/watch-cache.ts'
 import { CrdController } from './custom-resources/controller.ts'
+import { serveOwnResource } from './custom-resources/own-resource.ts'
+import { createOwnServer } from './custom-resources/own-server.ts'
 import { customResourceDefinitionStrategy } from './custom-resources/strategy.ts'
 import { Documents } from './discovery/documents.ts'
 import { createHealthChecks } from './endpoints/health.ts'
@@ -80,6 +82,8 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const resolved = resolveOptions(options)
   const { env, store, metrics, outbound, audit, nodes } = resolved
   const { tracer } = env
+  const served = new Set(resolved.kinds.map(resourceName))
+  const serves = (resource: string) => served.has(resource)
   const { compression, readLargeYaml, verifySignature } = resolved.platform
   const started = Promise.withResolvers<void>()
   started.promise.catch(() => {})
@@ -106,7 +110,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const readPolicy = createPolicyReader(cache)
   const authorizer = resolved.authorizer({ env, cache, outbound, readPolicy })
   const admissionPorts = { env, store, cache, registry, authorizer, webhooks }
-  const plugins = openPlugins(resolved.admission.plugins, admissionPorts)
+  const plugins = openPlugins(
+    resolved.admission.plugins.filter(({ needs }) => needs === undefined || serves(needs)),
+    admissionPorts,
+  )
   const admission = createAdmission(plugins, admissionPorts, metrics)
   const { dialer, kubelets, connection, acceptSpdy } = nodes
   const aggregated = new Aggregator({
@@ -198,9 +205,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     kubelets,
     ...(connection && { nodes: connection }),
   }
-  const metricsResources = nodes.resourceMetrics
-    ? createMetricsResources(prefix => cache.resource(prefix))
-    : undefined
+  const metricsResources =
+    nodes.resourceMetrics && serves('pods') && serves('nodes')
+      ? createMetricsResources(prefix => cache.resource(prefix))
+      : undefined
   const route = createRoute({
     registry,
     read,
@@ -253,13 +261,19 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
         group.spawn(cancel => loop.run(cancel))
       try {
         await cache.load()
-        for (const info of builtinResources()) {
+        for (const info of resolved.kinds) {
           const isCrd = info.group === 'apiextensions.k8s.io'
           const known = isCrd ? customResourceDefinitionStrategy : strategyFor(info.group, info.resource)
           const strategy = known.ttl === undefined ? known : withTtl(known, resolved.eventTtl)
           const conventions = createBuiltinConventions({ info, strategy, scheme: registry })
           const cacheOf = (prefix: string) => cache.resource(prefix)
           registry.add(createServedResource(info, { strategy, conventions, cacheOf }))
+        }
+        for (const own of resolved.resources(createOwnServer({ registry, read, write }))) {
+          const resource = await serveOwnResource({ env, cache, reader }, own)
+          registry.add(resource)
+          const { home } = resource
+          if (home) group.spawn(cancel => home.cache.run(cancel))
         }
         for (const resource of metricsResources ?? []) registry.addDefault(resource)
         group.spawn(cancel => cache.run(cancel))
@@ -270,27 +284,37 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
             store,
             cache,
             network,
+            serves,
             hasResourceMetrics: metricsResources !== undefined,
           })
-        await aggregated.start()
+        const aggregates = serves('apiservices.apiregistration.k8s.io')
+        if (aggregates) await aggregated.start()
         if (isNew) {
           cache.forgetHistory()
           await store.compact(cache.revision)
         }
-        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')!
-        const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
-        crds.loadEstablished()
-        spawn(crds)
-        for (const loop of aggregated.loops()) spawn(loop)
+        const crdResource = registry.findResource('apiextensions.k8s.io', 'customresourcedefinitions')
+        if (crdResource) {
+          const crds = new CrdController({ env, store, cache, registry, admission, webhooks }, crdResource)
+          crds.loadEstablished()
+          spawn(crds)
+        }
+        if (aggregates) for (const loop of aggregated.loops()) spawn(loop)
         group.spawn(cancel => compactHistory(store, env, cancel))
-        if (resolved.admission.checkPolicyTypes)
+        if (
+          resolved.admission.checkPolicyTypes &&
+          serves('validatingadmissionpolicies.admissionregistration.k8s.io')
+        )
           spawn(createPolicyStatusLoop({ env, store, cache, registry, fieldManagers }))
         if (flow) {
           spawn(flow)
-          spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
+          if (serves('flowschemas.flowcontrol.apiserver.k8s.io'))
+            spawn(createSchemaStatusLoop({ env, store, cache, registry, fieldManagers }))
         }
-        spawn(createAddressLoop({ env, store, cache }))
-        spawn(createKubernetesServiceLoop({ env, store, cache, network }))
+        if (serves('services')) {
+          spawn(createAddressLoop({ env, store, cache }))
+          spawn(createKubernetesServiceLoop({ env, store, cache, network }))
+        }
         const { trust } = resolved.authentication
         if (trust) spawn(createTrustLoop({ env, store, cache }, trust))
         isReady = true

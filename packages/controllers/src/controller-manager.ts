@@ -16,7 +16,6 @@ import { createCloudNodeLifecycleController } from './cloud/cloud-node-lifecycle
 import { createNodeRouteController } from './cloud/node-route-controller.ts'
 import type { CloudProvider } from './cloud/provider.ts'
 import { createServiceLbController } from './cloud/service-lb-controller.ts'
-import { createClusterRoleAggregationController } from './cluster-role-aggregation/cluster-role-aggregation-controller.ts'
 import type { ControllerName } from './controller-names.ts'
 import { createCronJobController } from './cron-job/cron-job-controller.ts'
 import { createDaemonSetController } from './daemon-set/daemon-set-controller.ts'
@@ -26,13 +25,9 @@ import { createDisruptionController } from './disruption/disruption-controller.t
 import { createEndpointSliceController } from './endpoint-slice/endpoint-slice-controller.ts'
 import { createEndpointSliceMirroringController } from './endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts'
 import { createEndpointsController } from './endpoints/endpoints-controller.ts'
-import {
-  createGarbageCollector,
-  type GarbageCollectorOptions,
-} from './garbage-collector/garbage-collector.ts'
+import { genericControllers, type ManagerServices } from './generic-controller-manager.ts'
 import { createHorizontalPodAutoscalerController } from './horizontal-pod-autoscaling/horizontal-pod-autoscaler-controller.ts'
 import { createJobController } from './job/job-controller.ts'
-import { createNamespaceController } from './namespace/namespace-controller.ts'
 import { createNodeIpamController, type NodeIpamOptions } from './node-ipam/node-ipam-controller.ts'
 import { createNodeLifecycleController } from './node-lifecycle/node-lifecycle-controller.ts'
 import { createTtlController } from './node-ttl/ttl-controller.ts'
@@ -54,23 +49,15 @@ import {
   createReplicationControllerController,
 } from './replica-set/replica-set-controller.ts'
 import { createResourceClaimController } from './resource-claim/resource-claim-controller.ts'
-import { createResourceQuotaController } from './resource-quota/resource-quota-controller.ts'
-import { createRootCaPublisher } from './root-ca/root-ca-publisher.ts'
 import { createLegacyTokenCleaner } from './service-account/legacy-token-cleaner.ts'
-import { createServiceAccountController } from './service-account/service-account-controller.ts'
-import { createTokenController, type TokenControllerOptions } from './service-account/token-controller.ts'
 import { createServiceCidrController } from './service-cidrs/service-cidr-controller.ts'
 import { createStatefulSetController } from './stateful-set/stateful-set-controller.ts'
 import { createTaintEvictionController } from './taint-eviction/taint-eviction-controller.ts'
 import { createTtlAfterFinishedController } from './ttl-after-finished/ttl-after-finished-controller.ts'
 
 /** Which controllers to run, and what the host provides for them. A controller whose part is not provided does not run. */
-export interface ControllerManagerOptions {
+export interface ControllerManagerOptions extends ManagerServices {
   readonly controllers: readonly ControllerName[]
-  /** PEM of the CA that signed the server's certificate. */
-  readonly rootCa: string
-  /** Signs the claims of a service account's token. */
-  readonly signToken: TokenControllerOptions['sign']
   /** Makes the provider of machines, routes and load balancers. @default no cloud controllers */
   readonly cloud?: () => CloudProvider
   /** How nodes get their ranges of pod addresses. @default they get none */
@@ -81,7 +68,6 @@ export interface ControllerManagerOptions {
   readonly certificates?: CertificateIssuer
   readonly certificateCleaner?: CertificateCleanerOptions
   readonly localPath?: LocalPathOptions
-  readonly garbageCollector?: GarbageCollectorOptions
 }
 
 const withCloud =
@@ -93,6 +79,7 @@ const withCloud =
 const controllers: Readonly<
   Record<ControllerName, (options: ControllerManagerOptions) => Operator | undefined>
 > = {
+  ...genericControllers,
   'bootstrap-signer-controller': ({ hmac }) => hmac && createBootstrapSignerController(hmac),
   'certificatesigningrequest-approving-controller': ({ certificates }) =>
     certificates && createCertificateApprovingController(certificates),
@@ -102,7 +89,6 @@ const controllers: Readonly<
     certificates && createCertificateSigningController(certificates),
   'cloud-node-controller': withCloud(createCloudNodeController),
   'cloud-node-lifecycle-controller': withCloud(createCloudNodeLifecycleController),
-  'clusterrole-aggregation-controller': createClusterRoleAggregationController,
   'cronjob-controller': createCronJobController,
   'daemonset-controller': createDaemonSetController,
   'deployment-controller': createDeploymentController,
@@ -112,12 +98,10 @@ const controllers: Readonly<
   'endpointslice-controller': () => createEndpointSliceController(),
   'endpointslice-mirroring-controller': createEndpointSliceMirroringController,
   'ephemeral-volume-controller': createEphemeralVolumeController,
-  'garbage-collector-controller': ({ garbageCollector }) => createGarbageCollector(garbageCollector),
   'horizontal-pod-autoscaler-controller': () => createHorizontalPodAutoscalerController(),
   'job-controller': createJobController,
   'legacy-serviceaccount-token-cleaner-controller': () => createLegacyTokenCleaner(),
   'local-path-provisioner': ({ localPath }) => createLocalPathProvisioner(localPath),
-  'namespace-controller': () => createNamespaceController(),
   'node-ipam-controller': ({ nodeRanges }) => nodeRanges && createNodeIpamController(nodeRanges),
   'node-lifecycle-controller': () => createNodeLifecycleController(),
   'node-route-controller': withCloud(
@@ -132,13 +116,8 @@ const controllers: Readonly<
   'replicaset-controller': createReplicaSetController,
   'replicationcontroller-controller': createReplicationControllerController,
   'resourceclaim-controller': createResourceClaimController,
-  'resourcequota-controller': createResourceQuotaController,
-  'root-ca-certificate-publisher-controller': ({ rootCa }) => createRootCaPublisher(rootCa),
   'service-cidr-controller': createServiceCidrController,
   'service-lb-controller': withCloud(createServiceLbController),
-  'serviceaccount-controller': createServiceAccountController,
-  'serviceaccount-token-controller': ({ rootCa, signToken }) =>
-    createTokenController({ rootCa, sign: signToken }),
   'statefulset-controller': createStatefulSetController,
   'taint-eviction-controller': createTaintEvictionController,
   'token-cleaner-controller': createTokenCleanerController,

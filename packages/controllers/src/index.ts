@@ -38,7 +38,10 @@ export {
   type ControllerName,
   type ControllerSelector,
   controllerNames,
+  type GenericControllerName,
+  isGenericController,
   type ServerControllerName,
+  type ServesResource,
   selectControllers,
   selectServerControllers,
 } from './controller-names.ts'

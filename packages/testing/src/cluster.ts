@@ -1,3 +1,4 @@
+import { type KindSelector, resourceName, selectResources } from '@coxswain/api'
 import { createApiServer, defaultAuthorizer, unionAuthorizer } from '@coxswain/apiserver'
 import { type Client, createClient } from '@coxswain/client'
 import { type ControllerSelector, ResourceKinds } from '@coxswain/controllers'
@@ -50,6 +51,11 @@ import { ClusterRights } from './rights/cluster-rights.ts'
 export interface ClusterOptions {
   /** Where time and order come from: a `VirtualWorld` makes every run repeatable. @default the real world */
   readonly env?: Env
+  /**
+   * The built-in kinds that are served: `'generic'` for those that know nothing of Pods, or a list of names such as
+   * `deployments.apps`. @default all
+   */
+  readonly kinds?: KindSelector | readonly KindSelector[]
   /**
    * Which controllers run: `'*'` for all, `'as-needed'` for all but each from the first write on to what it works on, a list as kube-controller-manager's `--controllers` takes it, `true` for garbage collection,
    * namespace deletion and default service accounts, `false` for none. @default true; with nodes `'*'`
@@ -154,10 +160,18 @@ export interface Cluster extends ClusterExpectations, AsyncDisposable {
   kubeconfig(): Promise<string>
 }
 
-/** Starts a cluster and resolves when it is ready: a Pod can be created in `default`, and nodes are ready to run it. */
+/**
+ * Starts a cluster and resolves when it is ready: a Pod can be created in `default`, if Pods are served, and nodes are ready
+ * to run it.
+ */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { env = createRealEnv(), nodes = 0, freeze = true, scheduler = nodes > 0 } = options
-  const controllers = chooseControllers(options.controllers, nodes)
+  const kinds = typeof options.kinds === 'string' ? [options.kinds] : (options.kinds ?? ['all'])
+  const resources = new Set(selectResources(kinds).map(resourceName))
+  const serves = (resource: string) => resources.has(resource)
+  if (nodes > 0 && !(serves('pods') && serves('nodes')))
+    throw new Error('nodes run Pods: start the cluster with all kinds, or with pods and nodes among them')
+  const controllers = chooseControllers(options.controllers, nodes, serves)
   const kubelet = createNodes(nodes, options.images, env)
   const world = env instanceof VirtualWorld ? env : undefined
   let served: ServedCluster | undefined
@@ -186,6 +200,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       createApiServer({
         env,
         store,
+        kinds,
         authentication,
         authorizer,
         outbound,
@@ -283,11 +298,14 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     })
   const asNeeded =
     options.controllers === 'as-needed'
-      ? new ControllersAsNeeded(names => startBuiltIn(createControllers(names, from && written)))
+      ? new ControllersAsNeeded(names =>
+          startBuiltIn(createControllers(names, { serves, ...(from && { collected: written }) })),
+        )
       : undefined
   if (!from && (asNeeded || controllers.includes('serviceaccount-controller')))
     await run(createDefaultAccount(clientOf('kube-controller-manager/0.1')))
-  if (controllers.length > 0) startBuiltIn(createControllers(controllers, from && written))
+  if (controllers.length > 0)
+    startBuiltIn(createControllers(controllers, { serves, ...(from && { collected: written }) }))
   if (kubelet) startBuiltIn(kubelet.operator)
   if (scheduler) startBuiltIn(createScheduler(scheduler === true ? {} : scheduler))
   await run(waitUntilReady(client, env, { controllers, nodes }))

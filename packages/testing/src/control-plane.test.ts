@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Deployment, StatefulSet } from '@coxswain/api/apps/v1'
 import { Job } from '@coxswain/api/batch/v1'
-import { ConfigMap, Node, PersistentVolumeClaim, Pod, ServiceAccount } from '@coxswain/api/core/v1'
-import { isForbidden } from '@coxswain/apimachinery/status'
+import { ConfigMap, Namespace, Node, PersistentVolumeClaim, Pod, ServiceAccount } from '@coxswain/api/core/v1'
+import { isForbidden, isNotFound } from '@coxswain/apimachinery/status'
 import { attach, execute, forwardPort, readLog } from '@coxswain/client'
 import { decodeText, encodeText, VirtualWorld } from '@coxswain/kit'
 import { defineOperator } from '@coxswain/runtime'
@@ -44,6 +44,34 @@ describe('a cluster that is ready', () => {
     const name = 'kube-root-ca.crt'
     const ca = await cluster.run(cluster.client.get(ConfigMap, { namespace, name }))
     assert.match(ca?.data?.['ca.crt'] ?? '', /^-----BEGIN CERTIFICATE-----/)
+  })
+})
+
+describe('a cluster of generic kinds', () => {
+  it('has no Pods, and collects garbage and deletes namespaces', async () => {
+    await using cluster = await startCluster({ env: new VirtualWorld(), kinds: 'generic' })
+    await cluster.run(cluster.client.create(Namespace, { metadata: { name: 'old' } }))
+    await cluster.run(assert.rejects(cluster.client.list(Pod, { namespace }), isNotFound))
+    const metadata = { namespace: 'old', name: 'owner' }
+    const { metadata: made } = await cluster.run(cluster.client.create(ConfigMap, { metadata }))
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: made.uid }
+    const owned = { namespace: 'old', name: 'owned' }
+    await cluster.run(cluster.client.create(ConfigMap, { metadata: { ...owned, ownerReferences: [owner] } }))
+    await cluster.run(cluster.client.delete(ConfigMap, metadata))
+    await cluster.expect(ConfigMap, owned).eventually().toBeMissing()
+    await cluster.run(cluster.client.delete(Namespace, { name: 'old' }))
+    await cluster.expect(Namespace, { name: 'old' }).eventually().toBeMissing()
+  })
+
+  it('has no nodes, and no controllers that need other kinds', async () => {
+    await assert.rejects(startCluster({ kinds: 'generic', nodes: 1 }), /nodes run Pods/)
+    await assert.rejects(
+      startCluster({ kinds: 'generic', controllers: ['job'] }),
+      /job-controller needs jobs/,
+    )
+    await assert.rejects(startCluster({ kinds: ['generic', 'pizzas'] }), /unknown kind "pizzas"/)
+    await using cluster = await startCluster({ kinds: 'generic', controllers: '*' })
+    assert.ok(await cluster.client.get(ServiceAccount, { namespace, name: 'default' }))
   })
 })
 

@@ -11,6 +11,8 @@ import { Reinvocation } from './reinvocation.ts'
 export interface AdmissionPlugin {
   /** The name in `--enable-admission-plugins`. */
   readonly name: string
+  /** The resource that it is about, with its group: the plug-in is left out where that is not served. @default any */
+  readonly needs?: string
   /** Called a second time when a webhook or policy has changed the object; see `reinvocation`. */
   readonly mutate?: (attributes: Attributes, reinvocation: Reinvocation) => Promise<void> | void
   readonly validate?: (attributes: Attributes) => Promise<void> | void

@@ -9,6 +9,7 @@ const kinds = ['initContainers', 'containers', 'ephemeralContainers'] as const
 /** Forces images to be pulled for each Pod, so that only users who may pull an image can run it. Off by default. */
 export const alwaysPullImages: AdmissionPlugin = {
   name: 'AlwaysPullImages',
+  needs: 'pods',
   mutate(attributes) {
     if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !bringsImages(attributes)) return
     for (const { part } of imagesOf(attributes.object)) part.value[part.member] = 'Always'

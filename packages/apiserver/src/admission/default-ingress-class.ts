@@ -14,6 +14,7 @@ interface IngressClassMetadata {
 /** Gives a new Ingress without a class the default one; the newest of several. */
 export const defaultIngressClass: AdmissionPlugin = {
   name: 'DefaultIngressClass',
+  needs: 'ingresses.networking.k8s.io',
   mutate({ operation, resource, subresource, object, server }) {
     const { group, resource: name } = resource.info
     if (operation !== 'CREATE' || group !== 'networking.k8s.io' || name !== 'ingresses') return

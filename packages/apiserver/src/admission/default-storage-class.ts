@@ -5,6 +5,7 @@ import { classOfClaim, defaultStorageClassOf, isClaimWrite } from './storage-cla
 /** Gives a claim without a storage class the cluster's default one, if there is one. */
 export const defaultStorageClass: AdmissionPlugin = {
   name: 'DefaultStorageClass',
+  needs: 'persistentvolumeclaims',
   mutate(attributes) {
     const { object, server } = attributes
     if (!isClaimWrite(attributes, 'CREATE') || !object || classOfClaim(object) !== undefined) return

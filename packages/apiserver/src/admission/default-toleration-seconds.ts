@@ -7,6 +7,7 @@ const troubles = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachabl
 /** Lets a Pod stay five minutes on a node that is not ready or unreachable, unless it says otherwise. */
 export const defaultTolerationSeconds: AdmissionPlugin = {
   name: 'DefaultTolerationSeconds',
+  needs: 'pods',
   mutate(attributes) {
     if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !attributes.object) return
     const spec = childObject(attributes.object, 'spec')

@@ -8,6 +8,7 @@ import { forbidden } from './policies/policy-request.ts'
  */
 export const denyServiceExternalIPs: AdmissionPlugin = {
   name: 'DenyServiceExternalIPs',
+  needs: 'services',
   validate(attributes) {
     const { operation, resource, subresource, object, oldObject } = attributes
     if (resource.info.group !== '' || resource.info.resource !== 'services' || subresource !== '') return

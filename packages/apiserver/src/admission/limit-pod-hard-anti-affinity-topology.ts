@@ -7,6 +7,7 @@ const hostname = 'kubernetes.io/hostname'
 /** Limits required anti-affinity to the topology of a single node. Off by default. */
 export const limitPodHardAntiAffinityTopology: AdmissionPlugin = {
   name: 'LimitPodHardAntiAffinityTopology',
+  needs: 'pods',
   validate(attributes) {
     if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !isObject(attributes.object?.spec)) return
     const { affinity } = attributes.object.spec

@@ -23,6 +23,7 @@ const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.fil
 /** Sets default requests and limits from the namespace's LimitRanges, and rejects values out of range. */
 export const limitRanger: AdmissionPlugin = {
   name: 'LimitRanger',
+  needs: 'limitranges',
   mutate(attributes) {
     if (!isPod(attributes)) return
     for (const limits of applicableLimits(attributes)) applyDefaults(attributes.object!, limits)

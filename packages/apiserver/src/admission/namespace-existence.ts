@@ -12,6 +12,7 @@ function isInNamespace(attributes: Attributes): boolean {
 /** Creates the namespace of a new object when it does not exist. Off by default. */
 export const namespaceAutoProvision: AdmissionPlugin = {
   name: 'NamespaceAutoProvision',
+  needs: 'namespaces',
   async mutate(attributes) {
     const { operation, dryRun, namespace: name, server } = attributes
     if (operation !== 'CREATE' || dryRun || !isInNamespace(attributes)) return
@@ -41,6 +42,7 @@ export const namespaceAutoProvision: AdmissionPlugin = {
 /** Rejects requests in a namespace that does not exist. Off by default. */
 export const namespaceExists: AdmissionPlugin = {
   name: 'NamespaceExists',
+  needs: 'namespaces',
   validate(attributes) {
     if (attributes.operation === 'CONNECT' || !isInNamespace(attributes)) return
     findNamespace(attributes.server, attributes.namespace)

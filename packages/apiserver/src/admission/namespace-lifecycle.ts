@@ -7,6 +7,7 @@ const immortal = new Set(['default', 'kube-system', 'kube-public'])
 /** Rejects creates in a namespace that does not exist or is terminating, and deletion of the system namespaces. */
 export const namespaceLifecycle: AdmissionPlugin = {
   name: 'NamespaceLifecycle',
+  needs: 'namespaces',
   mutate({ operation, resource, namespace, name, object, server }) {
     const { info } = resource
     if (operation === 'DELETE' && info.group === '' && info.resource === 'namespaces' && immortal.has(name)) {

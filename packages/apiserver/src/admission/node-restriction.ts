@@ -15,6 +15,7 @@ import type { NodeRestriction } from './node-rule.ts'
 /** Limits kubelets to objects of their own node. Complements the Node authorizer, which does not see objects. */
 export const nodeRestriction: AdmissionPlugin = {
   name: 'NodeRestriction',
+  needs: 'nodes',
   async mutate(attributes) {
     const node = nodeNameOf(attributes.user)
     if (node === undefined) return

@@ -7,6 +7,7 @@ import { classOfClaim, findStorageClass, isClaimWrite } from './storage-classes.
 /** Only bound claims may grow, and only when their storage class allows it. */
 export const persistentVolumeClaimResize: AdmissionPlugin = {
   name: 'PersistentVolumeClaimResize',
+  needs: 'persistentvolumeclaims',
   validate(attributes) {
     const { object, oldObject, server, resource, name } = attributes
     if (!isClaimWrite(attributes, 'UPDATE') || !object || !oldObject) return

@@ -34,6 +34,7 @@ export function createPodNodeSelector(configuration: PodNodeSelectorConfiguratio
   }
   return {
     name: 'PodNodeSelector',
+    needs: 'pods',
     mutate: attributes => check(attributes, 'mutate'),
     validate: attributes => check(attributes, 'validate'),
   }

@@ -9,6 +9,7 @@ import type { Attributes } from './attributes.ts'
 /** Rejects a resize beyond the node's allocatable resources, or on a node that does not support it. */
 export const podResizeValidator: AdmissionPlugin = {
   name: 'PodResizeValidator',
+  needs: 'pods',
   validate(attributes) {
     const { operation, resource, subresource, object, oldObject, server } = attributes
     if (operation !== 'UPDATE' || subresource !== 'resize') return

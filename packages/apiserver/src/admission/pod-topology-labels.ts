@@ -7,6 +7,7 @@ const copied = ['topology.kubernetes.io/zone', 'topology.kubernetes.io/region']
 /** Copies the node's zone and region labels to a Pod when it is bound, so that the Pod can read them. */
 export const podTopologyLabels: AdmissionPlugin = {
   name: 'PodTopologyLabels',
+  needs: 'pods',
   mutate(attributes) {
     const { operation, resource, subresource, object } = attributes
     if (operation !== 'CREATE' || !object) return

@@ -18,6 +18,7 @@ const prefix = '/scheduling.k8s.io/priorityclasses/'
 /** Resolves a Pod's priority class to its number, and rejects a number set by the author. */
 export const priority: AdmissionPlugin = {
   name: 'Priority',
+  needs: 'priorityclasses.scheduling.k8s.io',
   mutate(attributes) {
     keepSystemClasses(attributes)
     if (!isPodWrite(attributes, 'CREATE', 'UPDATE') || !attributes.object) return

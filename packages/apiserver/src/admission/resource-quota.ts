@@ -31,6 +31,7 @@ const ignored = new Set([
  */
 export const resourceQuota: AdmissionPlugin = {
   name: 'ResourceQuota',
+  needs: 'resourcequotas',
   async validate(attributes) {
     const { group, resource } = attributes.resource.info
     if (attributes.operation === 'DELETE' || !attributes.object || attributes.namespace === '') return

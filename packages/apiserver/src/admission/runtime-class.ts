@@ -17,6 +17,7 @@ const differentOverhead = "pod rejected: Pod's Overhead doesn't match RuntimeCla
 /** Sets the overhead and scheduling constraints of a Pod's RuntimeClass. */
 export const runtimeClass: AdmissionPlugin = {
   name: 'RuntimeClass',
+  needs: 'pods',
   mutate(attributes) {
     if (!isPodWrite(attributes, 'CREATE') || !attributes.object) return
     const spec = childObject(attributes.object, 'spec')

@@ -14,6 +14,7 @@ const list = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.fil
 /** Gives every Pod a service account of its namespace, and mounts the account's token into its containers. */
 export const serviceAccount: AdmissionPlugin = {
   name: 'ServiceAccount',
+  needs: 'pods',
   mutate(attributes) {
     const { object, namespace, name, server, resource } = attributes
     if (!isPodWrite(attributes, 'CREATE') || !object) return

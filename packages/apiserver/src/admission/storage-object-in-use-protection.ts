@@ -10,6 +10,7 @@ const finalizers: Readonly<Record<string, string>> = {
 /** Protects volumes and claims in use with a finalizer, which their controller removes. */
 export const storageObjectInUseProtection: AdmissionPlugin = {
   name: 'StorageObjectInUseProtection',
+  needs: 'persistentvolumeclaims',
   mutate({ operation, resource, subresource, object }) {
     const finalizer = finalizers[`${resource.info.group}/${resource.info.resource}`]
     if (operation !== 'CREATE' || subresource !== '' || finalizer === undefined || !object) return

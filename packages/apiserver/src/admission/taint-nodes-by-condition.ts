@@ -6,6 +6,7 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }
 /** Taints a new Node as not ready until the node lifecycle controller finds it ready. */
 export const taintNodesByCondition: AdmissionPlugin = {
   name: 'TaintNodesByCondition',
+  needs: 'nodes',
   mutate({ operation, resource, subresource, object }) {
     const { group, resource: name } = resource.info
     if (operation !== 'CREATE' || group !== '' || name !== 'nodes' || subresource !== '' || !object) return

@@ -123,7 +123,8 @@ async function checkBudget(
   pod: JsonObject,
   { dryRun }: { readonly dryRun: boolean },
 ): Promise<string | undefined> {
-  const budgets = ports.registry.find('policy', 'v1', 'poddisruptionbudgets')!
+  const budgets = ports.registry.find('policy', 'v1', 'poddisruptionbudgets')
+  if (!budgets) return undefined
   const found = budgetsOf(budgets, pod)
   if (found.length > 1) {
     const message =

@@ -1,9 +1,10 @@
 import { newBadRequest, newUnknownError, StatusError } from '@coxswain/apimachinery/status'
 import { isValidPathSegmentName } from '@coxswain/apimachinery/validation'
 import type { ReadPorts } from '../read/ports.ts'
+import { Reader } from '../read/read.ts'
 import { handleWatch } from '../read/watch.ts'
 import { methodNotAllowed } from '../registry/builtin-conventions.ts'
-import type { Endpoint, Registry } from '../registry/registry.ts'
+import type { Endpoint, Registry, ResourceHome } from '../registry/registry.ts'
 import type { RequestContext, ResourceContext } from '../request/context.ts'
 import type { Answer, Next } from '../request/filter.ts'
 import type { RequestVerb, ResourceRequestInfo } from '../request/request-info.ts'
@@ -55,27 +56,17 @@ export function createRoute(ports: RoutePorts): Next {
 
 class Router {
   readonly #ports: RoutePorts
-  readonly #handlers: Readonly<Partial<Record<RequestVerb, EndpointHandler>>>
+  readonly #handlers: VerbHandlers
+  /** Those of resources that are stored elsewhere. */
+  readonly #handlersAt = new WeakMap<ResourceHome, VerbHandlers>()
   readonly #findReview: FindReview
   readonly #findSubresource: FindSubresource
   readonly #findComponentStatus: FindComponentStatus
   readonly #findResourceMetrics: FindResourceMetrics
 
   constructor(ports: RoutePorts) {
-    const { read, write } = ports
-    const { reader } = write
-    const watch = { reader, env: read.env, cache: read.cache }
     this.#ports = ports
-    this.#handlers = {
-      create: (context, endpoint) => handleCreate(write, context, endpoint),
-      delete: (context, endpoint) => handleDelete(write, context, endpoint),
-      deletecollection: (context, endpoint) => handleDeleteCollection(write, context, endpoint),
-      get: (context, endpoint) => reader.get(context, endpoint),
-      list: (context, endpoint) => reader.list(context, endpoint),
-      patch: (context, endpoint) => handlePatch(write, context, endpoint),
-      update: (context, endpoint) => handleUpdate(write, context, endpoint),
-      watch: (context, endpoint) => handleWatch(watch, context, endpoint),
-    }
+    this.#handlers = createVerbHandlers(ports)
     this.#findReview = createReviews(ports.reviews)
     this.#findSubresource = createSubresources(ports)
     this.#findComponentStatus = createComponentStatuses(ports.componentStatuses)
@@ -123,7 +114,7 @@ class Router {
     if (!(endpoint.version.verbs as readonly string[]).includes(info.verb))
       throw routing.unsupportedVerb(endpoint, info.verb)
     if (info.verb === 'create' && info.name !== '' && routing.ignoresCreateName)
-      return this.#handlers.create!({ ...context, info: { ...info, name: '' } }, endpoint)
+      return this.#handlersOf(endpoint).create!({ ...context, info: { ...info, name: '' } }, endpoint)
     if (!hasPlace(info)) throw routing.misplacedVerb()
     if (isNowhere && isCollectionWrite(info.verb)) throw methodNotAllowed()
     if (info.legacyWatch && request.method !== 'GET') throw methodNotAllowed()
@@ -132,12 +123,28 @@ class Router {
     return handler(context, endpoint)
   }
 
+  #handlersOf({ resource: { home } }: Endpoint): VerbHandlers {
+    if (!home) return this.#handlers
+    const known = this.#handlersAt.get(home)
+    if (known) return known
+    const { read, write } = this.#ports
+    const ownRead = { ...read, ...home }
+    const made = createVerbHandlers({
+      read: ownRead,
+      write: { ...write, ...home, reader: new Reader(ownRead) },
+    })
+    this.#handlersAt.set(home, made)
+    return made
+  }
+
   #findHandler(endpoint: Endpoint, info: ResourceRequestInfo): EndpointHandler | undefined {
+    const { handlers } = endpoint.resource
+    if (handlers) return handlers[` ${info.verb}`] ?? this.#handlersOf(endpoint)[info.verb]
     const own =
       info.verb === 'create'
         ? (this.#findReview(endpoint) ?? this.#findSubresource(endpoint, info))
         : (this.#findComponentStatus(endpoint, info.verb) ?? this.#findResourceMetrics(endpoint, info.verb))
-    return own ?? this.#handlers[info.verb]
+    return own ?? this.#handlersOf(endpoint)[info.verb]
   }
 
   #routeSubresource(context: ResourceContext, endpoint: Endpoint): Answer {
@@ -148,9 +155,28 @@ class Router {
     if (!(subresource.verbs as readonly string[]).includes(info.verb))
       throw routing.unsupportedVerb(endpoint, info.verb)
     const isPart = info.subresource === 'status' || strategy.subresources?.[info.subresource]
-    const handler = isPart ? this.#handlers[info.verb] : this.#findSubresource(endpoint, info)
+    const handler =
+      endpoint.resource.handlers?.[`${info.subresource} ${info.verb}`] ??
+      (isPart ? this.#handlersOf(endpoint)[info.verb] : this.#findSubresource(endpoint, info))
     if (!handler) throw notImplemented(`${info.resource}/${info.subresource} is not served yet`)
     return handler(context, endpoint)
+  }
+}
+
+type VerbHandlers = Readonly<Partial<Record<RequestVerb, EndpointHandler>>>
+
+function createVerbHandlers({ read, write }: Pick<RoutePorts, 'read' | 'write'>): VerbHandlers {
+  const { reader } = write
+  const watch = { reader, env: read.env, cache: read.cache }
+  return {
+    create: (context, endpoint) => handleCreate(write, context, endpoint),
+    delete: (context, endpoint) => handleDelete(write, context, endpoint),
+    deletecollection: (context, endpoint) => handleDeleteCollection(write, context, endpoint),
+    get: (context, endpoint) => reader.get(context, endpoint),
+    list: (context, endpoint) => reader.list(context, endpoint),
+    patch: (context, endpoint) => handlePatch(write, context, endpoint),
+    update: (context, endpoint) => handleUpdate(write, context, endpoint),
+    watch: (context, endpoint) => handleWatch(watch, context, endpoint),
   }
 }
 

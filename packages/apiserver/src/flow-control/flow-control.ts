@@ -215,7 +215,9 @@ export class FlowControl {
   }
 
   #stored(resource: string): JsonObject[] {
-    const found = this.#ports.registry.findResource(flowGroup, resource)
-    return found ? found.cache.list().map(stored => stored.parse()) : []
+    return this.#ports.cache
+      .resource(`/${flowGroup}/${resource}/`)
+      .list()
+      .map(stored => stored.parse())
   }
 }

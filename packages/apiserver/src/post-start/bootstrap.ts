@@ -6,12 +6,14 @@ import { createMissing } from '../write/create-missing.ts'
 import { createKubernetesService, type NetworkPorts } from './kubernetes-service.ts'
 import { reconcileBootstrapPolicy } from './rbac-bootstrap.ts'
 
-const namespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
+const namespaces = ['default', 'kube-system', 'kube-public']
 
 /** Since when Secrets record the last use of their token: the legacy token cleaner reads it. */
 const tokenTracking = 'kube-apiserver-legacy-service-account-token-tracking'
 
 export interface BootstrapPorts extends NetworkPorts {
+  /** Whether a built-in resource is served, by its name with its group. */
+  readonly serves: (resource: string) => boolean
   /** Whether `metrics.k8s.io` is served. */
   readonly hasResourceMetrics: boolean
 }
@@ -20,9 +22,14 @@ export interface BootstrapPorts extends NetworkPorts {
 const metricsReader = 'system:aggregated-metrics-reader'
 const aggregateTo = 'rbac.authorization.k8s.io/aggregate-to-'
 
-/** Creates the objects that every cluster has from the start. Existing ones are not changed. */
+/** Creates the objects that every cluster has from the start; those of flow control where no kinds are served. Existing ones are not changed. */
 export async function createBootstrapObjects(ports: BootstrapPorts): Promise<void> {
-  for (const name of namespaces) {
+  const { serves } = ports
+  if (!serves('namespaces')) {
+    await createFlowControl(ports)
+    return
+  }
+  for (const name of serves('nodes') ? [...namespaces, 'kube-node-lease'] : namespaces) {
     await createMissing(ports, '/core/namespaces/', name, metadata => ({
       kind: 'Namespace',
       apiVersion: 'v1',
@@ -31,7 +38,8 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
       status: { phase: 'Active' },
     }))
   }
-  for (const { name, value, description } of systemPriorityClasses) {
+  const priorityClasses = serves('priorityclasses.scheduling.k8s.io') ? systemPriorityClasses : []
+  for (const { name, value, description } of priorityClasses) {
     await createMissing(ports, '/scheduling.k8s.io/priorityclasses/', name, metadata => ({
       kind: 'PriorityClass',
       apiVersion: 'scheduling.k8s.io/v1',
@@ -47,7 +55,7 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
     metadata: { ...metadata, name: tokenTracking, namespace: 'kube-system' },
     data: { since: formatTime(ports.env.clock.now()).slice(0, 10) },
   }))
-  await createKubernetesService(ports)
+  if (serves('services')) await createKubernetesService(ports)
   if (ports.hasResourceMetrics)
     await createMissing(ports, '/rbac.authorization.k8s.io/clusterroles/', metricsReader, metadata => ({
       kind: 'ClusterRole',
@@ -60,13 +68,17 @@ export async function createBootstrapObjects(ports: BootstrapPorts): Promise<voi
         { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch'] },
       ],
     }))
-  const flowControl = bootstrapFlowControl().map(object =>
+  await Promise.all([createFlowControl(ports), reconcileBootstrapPolicy(ports, serves)])
+}
+
+async function createFlowControl(ports: BootstrapPorts): Promise<void> {
+  const made = bootstrapFlowControl(ports.serves).map(object =>
     createMissing(ports, flowControlPrefixes[String(object.kind)]!, nameOf(object).name, metadata => ({
       ...object,
       metadata: { ...metadata, generation: 1, ...(object.metadata as JsonObject) },
     })),
   )
-  await Promise.all([...flowControl, reconcileBootstrapPolicy(ports)])
+  await Promise.all(made)
 }
 
 const flowControlPrefixes: Readonly<Record<string, string>> = {

@@ -9,6 +9,7 @@ import {
   readBootstrapPolicy,
 } from '../authorization/rbac/bootstrap-policy.ts'
 import { rbacPrefixes } from '../authorization/rbac/policy.ts'
+import { selectServedPolicy } from '../authorization/rbac/served-policy.ts'
 import { encodeStored, type StoredObject } from '../cache/stored-object.ts'
 import type { StartPorts } from './ports.ts'
 
@@ -21,8 +22,14 @@ const attempts = 5
  * Creates the default roles and bindings, and adds missing rules, selectors and
  * subjects to existing ones. Additions of an administrator stay, and objects with `autoupdate: "false"` are not changed.
  */
-export async function reconcileBootstrapPolicy(ports: StartPorts): Promise<void> {
-  const policy = readStoredPolicy()
+export async function reconcileBootstrapPolicy(
+  ports: StartPorts,
+  serves: (resource: string) => boolean,
+): Promise<void> {
+  const policy =
+    serves('pods') && serves('nodes')
+      ? readStoredPolicy()
+      : selectServedPolicy(readBootstrapPolicy(), serves).map(encodePolicy)
   for (let attempt = 1; ; attempt++) {
     const changes = policy.flatMap(wanted => findChange(ports, wanted) ?? [])
     if (changes.length === 0) return
@@ -47,13 +54,15 @@ let storedPolicy: readonly StoredPolicy[] | undefined
 
 /** Encoded once: test suites start thousands of servers in one process. */
 function readStoredPolicy(): readonly StoredPolicy[] {
-  storedPolicy ??= readBootstrapPolicy().map(object => {
-    const { kind, namespace, name } = object
-    const prefix = rbacPrefixes[kind]
-    const key = prefix + (namespace === '' ? name : `${namespace}/${name}`)
-    return { object, prefix, key, tail: encodeText(printTail(object)) }
-  })
+  storedPolicy ??= readBootstrapPolicy().map(encodePolicy)
   return storedPolicy
+}
+
+function encodePolicy(object: BootstrapObject): StoredPolicy {
+  const { kind, namespace, name } = object
+  const prefix = rbacPrefixes[kind]
+  const key = prefix + (namespace === '' ? name : `${namespace}/${name}`)
+  return { object, prefix, key, tail: encodeText(printTail(object)) }
 }
 
 interface Change {

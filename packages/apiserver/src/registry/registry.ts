@@ -1,7 +1,11 @@
 import type { ResourceInfo, VersionInfo } from '@coxswain/apimachinery/kinds'
+import type { Store } from '@coxswain/storage'
 import type { Strategy } from '@coxswain/strategies'
 import type { ResourceCache } from '../cache/resource-cache.ts'
 import type { StoredObject } from '../cache/stored-object.ts'
+import type { WatchCache } from '../cache/watch-cache.ts'
+import type { ResourceContext } from '../request/context.ts'
+import type { Answer } from '../request/filter.ts'
 import type { ResourceConventions } from './conventions.ts'
 
 /** A resource that is being served. */
@@ -12,22 +16,37 @@ export interface ServedResource extends ResourceConventions {
   readonly cache: ResourceCache
   /** Converted forms of stored objects, by apiVersion. */
   readonly conversions: WeakMap<StoredObject, Map<string, StoredObject>>
+  /** Where its objects are. @default the server's store */
+  readonly home?: ResourceHome
+  /** Handlers in place of the usual ones, by `SUBRESOURCE verb`; the subresource is empty for the resource itself. */
+  readonly handlers?: Readonly<Record<string, ResourceHandler>>
 }
+
+/** A store of its own, and its content in memory. */
+export interface ResourceHome {
+  readonly store: Store
+  readonly cache: WatchCache
+}
+
+/** Answers requests for one endpoint. */
+export type ResourceHandler = (context: ResourceContext, endpoint: Endpoint) => Answer
 
 export interface ServedResourceOptions {
   readonly strategy: Strategy
   readonly conventions: ResourceConventions
   readonly cacheOf: (prefix: string) => ResourceCache
+  readonly home?: ResourceHome
+  readonly handlers?: Readonly<Record<string, ResourceHandler>>
 }
 
 export function createServedResource(
   info: ResourceInfo,
-  { strategy, conventions, cacheOf }: ServedResourceOptions,
+  { strategy, conventions, cacheOf, ...own }: ServedResourceOptions,
 ): ServedResource {
   const storageVersion = info.versions.find(version => version.storage)
   if (!storageVersion) throw new Error(`${info.resource}.${info.group} has no storage version`)
   const cache = cacheOf(storagePrefix(info))
-  return { ...conventions, info, storageVersion, strategy, cache, conversions: new WeakMap() }
+  return { ...conventions, ...own, info, storageVersion, strategy, cache, conversions: new WeakMap() }
 }
 
 /** Where the store keeps the resource's objects. */
@@ -40,6 +59,7 @@ export function ownerGroup({ group, storedAs }: ResourceInfo): string {
   return storedAs?.group ?? group
 }
 
+/** The key of an object in the store; the namespace is ignored for cluster-scoped resources. */
 export function objectKey(resource: ServedResource, namespace: string, name: string): string {
   return resource.info.namespaced
     ? `${resource.cache.prefix}${namespace}/${name}`

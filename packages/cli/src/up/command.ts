@@ -79,6 +79,12 @@ export function addUp(program: Command): void {
     )
     .option('--kubeconfig <file>', 'where to write the kubeconfig (default: DATA-DIR/kubeconfig)')
     .option(
+      '--kinds <list>',
+      'built-in kinds to serve: all; generic, those that know nothing of Pods; or names such as deployments.apps',
+      parseList,
+      ['all'],
+    )
+    .option(
       '--controllers <list>',
       "controllers to run: '*', names, '-name' to exclude one, or none",
       parseList,
@@ -120,6 +126,7 @@ Examples:
   coxswain up                                  a control plane in .coxswain, on port 6443
   coxswain up --port 0 --storage memory        a throw-away one on a free port
   coxswain up --operator examples/01-at/operator.ts
+  coxswain up --kinds generic                  a control plane for a domain of your own: no Pods, only what every API needs
 
 Exit codes: 0 stopped cleanly, 1 runtime failure, 2 bad usage.`
 

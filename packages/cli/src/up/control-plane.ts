@@ -41,6 +41,7 @@ import { createKubeletClient } from './nodes/kubelets.ts'
 import { createLateConnection } from './nodes/late-connection.ts'
 import { nodeNamesOf } from './nodes/node-names.ts'
 import { selectServerControllers } from './options/controller-names.ts'
+import type { ServedKinds } from './options/kinds.ts'
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { socketOutbound } from './outbound.ts'
 
@@ -57,14 +58,15 @@ const drainTime = 10_000
 export interface ControlPlane {
   readonly options: UpOptions
   readonly given: GivenOptions
+  readonly kinds: ServedKinds
   readonly dataDir: string
   readonly env: Env
   /** The logs of the components. */
   readonly logs: ComponentLogs
   readonly logLevel: LogThreshold
   readonly controllers: readonly ControllerName[]
-  /** The thread of the control loops, being loaded; undefined without controllers. */
-  readonly worker: Worker | undefined
+  /** The thread of the control loops, being loaded, or started now; undefined without controllers. */
+  readonly loopsThread: (() => Worker) | undefined
   /** The store, being opened while this module is loaded. */
   readonly opening: Promise<Store>
   /** Called when the server is serving. */
@@ -75,12 +77,13 @@ export interface ControlPlane {
 export async function runControlPlane({
   options,
   given,
+  kinds,
   dataDir,
   env,
   logs,
   logLevel,
   controllers,
-  worker,
+  loopsThread,
   opening,
   onReady,
 }: ControlPlane): Promise<void> {
@@ -127,6 +130,7 @@ export async function runControlPlane({
   const server = createApiServer({
     env: tracer ? { ...env, tracer } : env,
     store,
+    kinds: options.kinds,
     authentication,
     authorizer: await createAuthorization(options),
     admission: {
@@ -196,14 +200,14 @@ export async function runControlPlane({
   }
   // From here on a failure is that of a server that ran: its files stay.
   onReady()
-  if (worker || files.length > 0) {
+  if (loopsThread || files.length > 0) {
     const connect = (options?: { readonly lendsAnswers: boolean }) =>
       createInProcessTransport(server.handler, env, { peer: privilegedPeer, ...options })
     const surroundings = { connect, env, group: loops }
-    if (worker) {
+    if (loopsThread) {
       const { startControlLoops } = await import('./loops/start-control-loops.ts')
-      const nodes = await startControlLoops(surroundings, {
-        worker,
+      const starting = startControlLoops(surroundings, {
+        worker: loopsThread(),
         options,
         dataDir,
         port: http.port,
@@ -212,17 +216,22 @@ export async function runControlPlane({
         nodeNames,
         loops: {
           controllers,
+          ...(kinds.resources && { resources: kinds.resources }),
           ...(nodeRanges && { nodeRanges }),
           ...(leaderElection && { leaderElection }),
           rootCa,
           ca: pki.ca,
           signingKeyFile,
         },
-      }).catch((error: unknown) => {
-        if (!stop.signal.aborted) throw error
-        return undefined
-      })
-      if (nodes) connected.resolve(nodes)
+      }).then(
+        nodes => nodes && connected.resolve(nodes),
+        (error: unknown) => {
+          if (!stop.signal.aborted) throw error
+        },
+      )
+      // Without Pods there is nothing to wait for: whatever a client may create is accepted, and reconciled a moment later.
+      if (kinds.serves('pods')) await starting
+      else loops.spawn(() => starting)
     }
     if (operators.length > 0) {
       const { startOperators } = await import('./start-operators.ts')

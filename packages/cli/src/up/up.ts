@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isGenericController } from '@coxswain/controllers/names'
 import { createRealEnv, LogThreshold } from '@coxswain/kit'
 import { createTurnTakingScheduler } from '@coxswain/kit/node'
 import { isStoreError } from '@coxswain/storage'
@@ -10,19 +11,21 @@ import { createComponentLogs } from './nodes/component-logs.ts'
 import { checkAuthorizationFlags } from './options/authorization-options.ts'
 import { checkCombinations, completeOptions } from './options/combinations.ts'
 import { selectControllers } from './options/controller-names.ts'
+import { loadServedKinds, runsPods } from './options/kinds.ts'
 import type { GivenOptions, UpOptions } from './options/up-options.ts'
 import { loadStore } from './store.ts'
 
 /** Starts everything and resolves when it has stopped. A start that fails leaves nothing behind. */
 export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void> {
-  const options = completeOptions(flags, given)
+  const kinds = await loadServedKinds(flags.kinds)
+  const options = completeOptions(flags, given, kinds)
   const logLevel = new LogThreshold(options.logLevel)
   const logs = createComponentLogs(createLog(options.logFormat, logLevel), logLevel, createRealEnv().clock)
   const env = { ...createRealEnv(logs.log), scheduler: createTurnTakingScheduler() }
   using _signal = cycleOnSignal(logLevel, env.log)
-  const controllers = selectControllers(options.controllers)
+  const controllers = selectControllers(options.controllers, kinds.serves)
   checkAuthorizationFlags(options)
-  checkCombinations(options, given)
+  checkCombinations(options, given, kinds)
   const dataDir = resolve(options.dataDir)
   const openStore = await loadStore(options, dataDir, { ...env, log: env.log.child({ component: 'etcd' }) })
   const directory = prepareDirectory(dataDir, {
@@ -36,10 +39,20 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
   // The store's threads start while the server's code is being loaded.
   const opening = openStore()
   opening.catch(() => {}) // reported where it is awaited
-  // The code of the control loops is loaded in parallel with the server's.
-  const worker =
+  const isGeneric = !runsPods(kinds) && controllers.every(isGenericController)
+  const prepareThread = () =>
+    prepareLoopsThread({
+      hasSimulatedNodes: options.nodes > 0 && options.runtime === 'simulated',
+      isGeneric,
+    })
+  // The code of the control loops is loaded in parallel with the server's; where the server does not wait for them, after it.
+  let worker = controllers.length > 0 && !isGeneric ? prepareThread() : undefined
+  const loopsThread =
     controllers.length > 0
-      ? prepareLoopsThread({ hasSimulatedNodes: options.nodes > 0 && options.runtime === 'simulated' })
+      ? () => {
+          worker ??= prepareThread()
+          return worker
+        }
       : undefined
   let isReady = false
   const onReady = () => {
@@ -50,12 +63,13 @@ export async function runUp(flags: UpOptions, given: GivenOptions): Promise<void
     await runControlPlane({
       options,
       given,
+      kinds,
       dataDir,
       env,
       logs,
       logLevel,
       controllers,
-      worker,
+      loopsThread,
       opening,
       onReady,
     })

@@ -29,6 +29,7 @@ import {
   type ReconcileResult,
   requeueAfter,
 } from '@coxswain/runtime'
+import type { ServesResource } from '../controller-names.ts'
 import { ObjectCounts } from './object-counts.ts'
 
 /** Milliseconds between two full recalculations. */
@@ -39,20 +40,23 @@ const discoveryPeriod = 30_000
 type QuotaView = DeepReadonly<ResourceQuota>
 
 /** Recalculates the usage of quotas: admission increases it, this controller corrects it. */
-export function createResourceQuotaController(): Operator {
+export function createResourceQuotaController(serves: ServesResource = () => true): Operator {
   return defineOperator('resourcequota-controller', operator => {
     const counts = new ObjectCounts()
     operator.task('quota-counts', context => counts.run(context))
-    operator
+    const controller = operator
       .controller('resourcequota')
       // Admission updates the status with every created object: its numbers are then ahead of our caches.
       .for(ResourceQuota, { predicates: [hardChanged] })
-      .watches(Pod, quotasThat(limitsPods), { predicates: [podUsageChanged] })
-      .watches(Service, quotasThat(limitsServices), { predicates: [serviceTypeChanged] })
-      .watches(PersistentVolumeClaim, quotasThat(limitsClaims), { predicates: [notCreated] })
+    if (serves('pods')) controller.watches(Pod, quotasThat(limitsPods), { predicates: [podUsageChanged] })
+    if (serves('services'))
+      controller.watches(Service, quotasThat(limitsServices), { predicates: [serviceTypeChanged] })
+    if (serves('persistentvolumeclaims'))
+      controller.watches(PersistentVolumeClaim, quotasThat(limitsClaims), { predicates: [notCreated] })
+    controller
       .channel(counts.changes)
       .options({ concurrency: 5, resyncPeriod })
-      .reconcile(context => reconcile(context, counts))
+      .reconcile(context => reconcile(context, counts, serves))
   })
 }
 
@@ -93,13 +97,17 @@ function quotasThat(counts: (name: string) => boolean): MapFunction {
       .map(({ metadata: { name } }) => ({ namespace, name }))
 }
 
-async function reconcile(context: ReconcileContext, counts: ObjectCounts): Promise<ReconcileResult> {
+async function reconcile(
+  context: ReconcileContext,
+  counts: ObjectCounts,
+  serves: ServesResource,
+): Promise<ReconcileResult> {
   const { client, key } = context
   const quota = await client.get(ResourceQuota, key)
   if (!quota || quota.metadata.deletionTimestamp) return
   const hard = quota.spec?.hard ?? {}
   const names = Object.keys(hard)
-  const usage = await addUp(context, quota, names)
+  const usage = await addUp(context, quota, { names, serves })
   let isComplete = true
   for (const name of names) {
     if (usage.has(name)) continue
@@ -123,7 +131,7 @@ async function reconcile(context: ReconcileContext, counts: ObjectCounts): Promi
 async function addUp(
   context: ReconcileContext,
   quota: QuotaView,
-  names: readonly string[],
+  { names, serves }: { readonly names: readonly string[]; readonly serves: ServesResource },
 ): Promise<Map<string, Quantity>> {
   const now = context.clock.now()
   const scopes = quotaScopesOf(quota)
@@ -135,7 +143,7 @@ async function addUp(
     usageOf: (object: DeepReadonly<KindOf<K>>) => Amounts,
   ) => {
     const counted = names.filter(counts)
-    if (counted.length === 0) return
+    if (counted.length === 0 || !serves(kind.resource)) return
     let sum: Amounts = new Map(counted.map(name => [name, Quantity.zero]))
     const { items } = await context.client.list(kind, { namespace: quota.metadata.namespace ?? '' })
     for (const object of items as readonly DeepReadonly<KindOf<K>>[])

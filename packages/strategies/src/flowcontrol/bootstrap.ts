@@ -156,15 +156,26 @@ const suggestedPriorityLevels: ReadonlyMap<string, Decoded<PriorityLevelConfigur
 
 const annotations = { 'apf.kubernetes.io/autoupdate-spec': 'true' }
 
-/** The objects as a client would create them. */
-export function bootstrapFlowControl(): JsonObject[] {
+/** Suggestions for components that run Pods, with the resource that they are for. */
+const needs: ReadonlyMap<string, string> = new Map([
+  ['node-high', 'nodes'],
+  ['system', 'nodes'],
+  ['system-node-high', 'nodes'],
+  ['system-nodes', 'nodes'],
+  ['kube-scheduler', 'pods'],
+])
+
+/** The objects as a client would create them, without those for resources that are not served. */
+export function bootstrapFlowControl(serves: (resource: string) => boolean = () => true): JsonObject[] {
   const objects = (kind: string, specs: Iterable<[string, JsonObject]>): JsonObject[] =>
-    Array.from(specs, ([name, spec]) => ({
-      kind,
-      apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
-      metadata: { name, annotations },
-      spec,
-    }))
+    Array.from(specs)
+      .filter(([name]) => !needs.has(name) || serves(needs.get(name)!))
+      .map(([name, spec]) => ({
+        kind,
+        apiVersion: 'flowcontrol.apiserver.k8s.io/v1',
+        metadata: { name, annotations },
+        spec,
+      }))
   return [
     ...objects('PriorityLevelConfiguration', [...mandatoryPriorityLevels, ...suggestedPriorityLevels]),
     ...objects('FlowSchema', [...mandatoryFlowSchemas, ...suggestedFlowSchemas]),

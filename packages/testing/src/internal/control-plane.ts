@@ -10,6 +10,7 @@ import {
   createLocalCloud,
   ensureDefaultStorageClass,
   type GarbageCollectorOptions,
+  type ServesResource,
   selectControllers,
 } from '@coxswain/controllers'
 import { concatBytes, type Env, encodeText, sha256 } from '@coxswain/kit'
@@ -38,22 +39,34 @@ const startLimit = 30_000
 export function chooseControllers(
   wanted: boolean | '*' | 'as-needed' | readonly ControllerSelector[] | undefined,
   nodes: number,
+  serves: ServesResource,
 ): readonly ControllerName[] {
   if (wanted === 'as-needed') return nodes > 0 ? ['node-lifecycle-controller'] : []
-  if (wanted === undefined && nodes > 0) return selectControllers(['*'])
-  if (wanted === undefined || wanted === true) return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few
+  if (wanted === undefined && nodes > 0) return selectControllers(['*'], serves)
+  if (wanted === undefined || wanted === true) {
+    const possible = new Set(selectControllers(['*'], serves))
+    return nodes > 0 ? [...few, 'node-lifecycle-controller'] : few.filter(name => possible.has(name))
+  }
   if (wanted === false) return nodes > 0 ? ['node-lifecycle-controller'] : []
-  return selectControllers(wanted === '*' ? ['*'] : wanted)
+  return selectControllers(wanted === '*' ? ['*'] : wanted, serves)
+}
+
+/** What the server has, and what is collected of it. */
+export interface ControllerSurroundings {
+  readonly serves: ServesResource
+  /** @default everything */
+  readonly collected?: NonNullable<GarbageCollectorOptions['resources']>
 }
 
 /** The controllers as one operator. Without a CA, the controllers that sign certificates do not run. */
 export function createControllers(
   controllers: readonly ControllerName[],
-  collected: GarbageCollectorOptions['resources'],
+  { serves, collected }: ControllerSurroundings,
 ): Operator {
   const { signingKey } = testServiceAccounts
   return createControllerManager({
     controllers,
+    serves,
     rootCa: testRootCa,
     signToken: claims => signJwt(claims, signingKey!),
     cloud: createLocalCloud,

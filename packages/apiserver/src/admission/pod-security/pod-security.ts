@@ -33,6 +33,7 @@ export function createPodSecurity(configuration: PodSecurityConfiguration = {}):
   const presets = Object.fromEntries(Object.entries(defaults).map(([key, value]) => [prefix + key, value]))
   return {
     name: 'PodSecurity',
+    needs: 'pods',
     validate(attributes) {
       const { operation, object, user, namespace } = attributes
       if ((operation !== 'CREATE' && operation !== 'UPDATE') || !object) return

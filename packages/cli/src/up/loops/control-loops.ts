@@ -1,26 +1,17 @@
 import { createHmac } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import {
-  type ControllerManagerOptions,
   createLocalCloud,
   createControllerManager as createManager,
+  ensureDefaultStorageClass,
 } from '@coxswain/controllers'
 import type { Env } from '@coxswain/kit'
 import type { Operator } from '@coxswain/runtime'
-import { type KeyPair, readCertificate } from '@coxswain/wire/node'
+import { createScheduler } from '@coxswain/scheduler'
+import { readCertificate } from '@coxswain/wire/node'
+import type { SchedulerFlags } from '../options/scheduler-options.ts'
 import { createCertificateIssuer } from './certificate-issuer.ts'
-
-/** What the controllers need. */
-export interface ManagerOptions
-  extends Pick<ControllerManagerOptions, 'controllers' | 'nodeRanges' | 'rootCa' | 'signToken'> {
-  readonly env: Env
-  /** The cloud that owns machines, routes and load balancers. @default none */
-  readonly cloudProvider?: 'local' | 'none'
-  /** The folder for what the local-path provisioner makes. */
-  readonly volumes: string
-  /** Signs client certificates. */
-  readonly ca: KeyPair
-}
+import type { LoopsModule, ManagerOptions } from './loops-messages.ts'
 
 /** All of the controllers with what this machine provides for them. */
 export function createControllerManager({
@@ -38,4 +29,26 @@ export function createControllerManager({
     certificateCleaner: { expiresAt: pem => readCertificate(pem).notAfter },
     localPath: { root: volumes, remove: path => rm(path, { recursive: true, force: true }) },
   })
+}
+
+/** The controllers, and the scheduler where there are Pods and nodes. */
+export const createLoops: LoopsModule['createLoops'] = async (options, { env, client, group }) => {
+  const manager = createControllerManager({ ...options, env })
+  if (options.controllers.includes('local-path-provisioner'))
+    group.spawn(async signal => {
+      try {
+        await ensureDefaultStorageClass(client)
+      } catch (error) {
+        // Not fatal: claims can still name a class.
+        if (!signal.aborted) env.log.error('the default storage class could not be created', { error })
+      }
+    })
+  const hasScheduler = options.serves('pods') && options.serves('nodes')
+  return hasScheduler ? [manager, createScheduler(await loadScheduler(options.scheduler, env))] : [manager]
+}
+
+/** The scheduler's flags are loaded if there are any. */
+async function loadScheduler(flags: SchedulerFlags, env: Env) {
+  if (flags.schedulerConfig === undefined && flags.schedulerPlugin === undefined) return undefined
+  return await (await import('./scheduler.ts')).loadSchedulerOptions(flags, env)
 }

@@ -6,20 +6,20 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type Client, createClient } from '@coxswain/client'
-import { ensureDefaultStorageClass } from '@coxswain/controllers'
-import { aborted, createLogger, createRealEnv, type Env, type LogRecord, TaskGroup } from '@coxswain/kit'
+import { aborted, createLogger, createRealEnv, type LogRecord, TaskGroup } from '@coxswain/kit'
 import type { Manager, Operator } from '@coxswain/runtime'
-import { createScheduler } from '@coxswain/scheduler'
 import type { Transport } from '@coxswain/wire'
 import { createThreadTransport, serveThread } from '@coxswain/wire/node'
 import type { SimulatedNodesOptions } from '../nodes/nodes.ts'
-import type { SchedulerFlags } from '../options/scheduler-options.ts'
-import { createControllerManager } from './control-loops.ts'
-import type { LoopsCommand, LoopsMessage, LoopsOptions } from './loops-messages.ts'
+import type { LoopsCommand, LoopsMessage, LoopsModule, LoopsOptions } from './loops-messages.ts'
 import { untilPodsCanBeCreated } from './pods-can-be-created.ts'
 import type { ThreadPreparation } from './prepare-thread.ts'
 import { runInTurns } from './run-in-turns.ts'
 
+const { hasSimulatedNodes, isGeneric } = workerData as ThreadPreparation
+const loading: Promise<LoopsModule> = isGeneric
+  ? import('./generic-control-loops.ts')
+  : import('./control-loops.ts')
 const stop = new AbortController()
 const post = (message: LoopsMessage, ports: MessagePort[] = []) => parentPort?.postMessage(message, ports)
 const env = createRealEnv(createLogger(sendRecord))
@@ -47,7 +47,7 @@ export async function runLoops(): Promise<void> {
 
 /** The first message of the thread; code is preloaded meanwhile. */
 async function receiveOptions(): Promise<LoopsOptions> {
-  if ((workerData as ThreadPreparation).hasSimulatedNodes) import('../nodes/nodes.ts').catch(() => {})
+  if (hasSimulatedNodes) import('../nodes/nodes.ts').catch(() => {})
   return await new Promise(resolve => {
     parentPort?.on('message', (command: LoopsCommand) => {
       if (command === 'stop') stop.abort()
@@ -58,19 +58,11 @@ async function receiveOptions(): Promise<LoopsOptions> {
 
 /** Returns a promise for each that resolves when it runs. */
 async function startControlLoops(client: Client): Promise<Promise<void>[]> {
-  const manager = lead(createControllerManager({ ...options, env, signToken }), client)
-  const flags = await loadScheduler(options.scheduler, env)
-  const scheduler = lead(createScheduler(flags), connect('kube-scheduler/0.1'))
-  if (options.controllers.includes('local-path-provisioner'))
-    group.spawn(async signal => {
-      try {
-        await ensureDefaultStorageClass(client)
-      } catch (error) {
-        // Not fatal: claims can still name a class.
-        if (!signal.aborted) env.log.error('the default storage class could not be created', { error })
-      }
-    })
-  return [manager, scheduler]
+  const served = options.resources && new Set(options.resources)
+  const serves = (resource: string) => served?.has(resource) ?? true
+  const { createLoops } = await loading
+  const operators = await createLoops({ ...options, serves, signToken }, { env, client, group })
+  return operators.map(operator => lead(operator, connect(`${operator.name}/0.1`)))
 }
 
 /** Resolves when the operator leads, or is ready to lead where another server may be leading. */
@@ -124,12 +116,6 @@ async function signToken(claims: Readonly<Record<string, string>>): Promise<stri
     import('@coxswain/apiserver/node'),
   ])
   return signJwt(claims, readSigningKey(readFileSync(options.signingKeyFile, 'utf8')))
-}
-
-/** The scheduler's flags are loaded if there are any. */
-async function loadScheduler(flags: SchedulerFlags, env: Env) {
-  if (flags.schedulerConfig === undefined && flags.schedulerPlugin === undefined) return undefined
-  return await (await import('./scheduler.ts')).loadSchedulerOptions(flags, env)
 }
 
 function sendRecord(record: LogRecord): void {

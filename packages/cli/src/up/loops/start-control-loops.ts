@@ -16,7 +16,7 @@ export interface ControlLoopsOptions extends ControlPlanePlaces {
   readonly apiServerHost: string
   readonly loops: Pick<
     LoopsOptions,
-    'controllers' | 'nodeRanges' | 'leaderElection' | 'rootCa' | 'ca' | 'signingKeyFile'
+    'controllers' | 'resources' | 'nodeRanges' | 'leaderElection' | 'rootCa' | 'ca' | 'signingKeyFile'
   >
 }
 

@@ -1,4 +1,5 @@
 import { CommandError } from '../../exit.ts'
+import { runsPods, type ServedKinds } from './kinds.ts'
 import type { GivenOptions, UpOptions } from './up-options.ts'
 
 interface Rule {
@@ -7,7 +8,7 @@ interface Rule {
   /** Exceptions that need nothing else. */
   readonly except?: readonly string[]
   readonly needs: string
-  readonly isMet: (options: UpOptions) => unknown
+  readonly isMet: (options: UpOptions, kinds: ServedKinds) => unknown
 }
 
 /** Of operators; the flags that begin with --leader-elect- are those of controllers. */
@@ -84,6 +85,26 @@ const rules: readonly Rule[] = [
     isMet: runsLoops,
   },
   {
+    options: [
+      'cloudProvider',
+      'allocateNodeCidrs',
+      'scheduler*',
+      'nodes',
+      'runtime',
+      'missingImages',
+      'serviceProxy',
+      'isolation',
+      'image',
+    ],
+    needs: 'pods and nodes, which --kinds leaves out',
+    isMet: (_, kinds) => runsPods(kinds),
+  },
+  {
+    options: ['serviceClusterIpRange'],
+    needs: 'services, which --kinds leaves out',
+    isMet: (_, { serves }) => serves('services'),
+  },
+  {
     options: ['clusterCidr', 'nodeCidrMaskSize*'],
     needs: '--allocate-node-cidrs',
     isMet: ({ allocateNodeCidrs }) => allocateNodeCidrs,
@@ -136,20 +157,21 @@ const rules: readonly Rule[] = [
   },
 ]
 
-/** The options with what they imply: etcd servers imply etcd storage; --secure-port is --port. */
-export function completeOptions(options: UpOptions, given: GivenOptions): UpOptions {
+/** The options with what they imply: etcd servers imply etcd storage; --secure-port is --port; without Pods there are no nodes. */
+export function completeOptions(options: UpOptions, given: GivenOptions, kinds: ServedKinds): UpOptions {
   const isImplied = given.has('etcdServers') && !given.has('storage')
   return {
     ...options,
     port: options.securePort ?? options.port,
     ...(isImplied && { storage: 'etcd' }),
+    ...(!runsPods(kinds) && { nodes: 0 }),
   }
 }
 
 /** Throws a usage error for an option that would have no effect, and for options that exclude each other. */
-export function checkCombinations(options: UpOptions, given: GivenOptions): void {
+export function checkCombinations(options: UpOptions, given: GivenOptions, kinds: ServedKinds): void {
   for (const rule of rules) {
-    if (rule.isMet(options)) continue
+    if (rule.isMet(options, kinds)) continue
     for (const [property, flag] of given) {
       if (!isNamed(rule, property)) continue
       throw new CommandError(`${flag} has no effect without ${rule.needs}`, { exitCode: 2 })

@@ -31,6 +31,7 @@ export interface UpOptions
     ServingFlags {
   readonly dataDir: string
   readonly kubeconfig?: string
+  readonly kinds: readonly string[]
   readonly controllers: readonly string[]
   readonly nodes: number
   readonly runtime: 'simulated' | 'process'
