@@ -43,17 +43,6 @@ export const errorBugs: readonly PlantedBug[] = [
       async (database, { client }) =>
         void (await apply(client, tenant(database))),
   }),
-  bug('redis', 'a write that is not awaited', {
-    wrong:
-      () =>
-      async (database, { client }) => {
-        void apply(client, tenant(database))
-      },
-    right:
-      () =>
-      async (database, { client }) =>
-        void (await apply(client, tenant(database))),
-  }),
   bug('knative', 'an error that is logged and forgotten', {
     wrong:
       () =>
