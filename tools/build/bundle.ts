@@ -21,9 +21,10 @@ const executableScripts = {
   'loops-entry': 'tools/build/bundle/loops.ts',
 }
 
-/** What `import.meta` gives in modules. Threads that are found by the name of their module are scripts beside this one. */
+/** Where a script is, and where the thread of a module is: beside it, under the module's name. */
 const locate =
-  "const bundleUrl=require('node:url').pathToFileURL(__filename).href,bundleResolve=name=>new URL(name.split('/').pop()+'.js',bundleUrl).href;"
+  "const bundleUrl=require('node:url').pathToFileURL(__filename).href," +
+  "bundleResolve=name=>new URL(`${name.split('/').pop()}.js`,bundleUrl).href;"
 /** A script of the executable is a function that its loader calls. */
 const wrapper = { start: '(function (require, module, __filename) {', end: '})' }
 
@@ -58,6 +59,8 @@ export async function bundleCommand({ root, folder, kind }: BundleOptions): Prom
       'import.meta.resolve': 'bundleResolve',
       coxswainCommit: JSON.stringify(commit),
     },
+    // CommonJS has no import.meta: what is not defined above would fail only when it is called.
+    logOverride: { 'empty-import-meta': 'error' },
     banner: { js: `${kind === 'executable' ? wrapper.start : ''}${locate}` },
     ...(kind === 'executable' && { footer: { js: wrapper.end } }),
   })
