@@ -24,7 +24,7 @@ const executableScripts = {
 /** Where a script is, and where the thread of a module is: beside it, under the module's name. */
 const locate =
   "const bundleUrl=require('node:url').pathToFileURL(__filename).href," +
-  "bundleResolve=name=>new URL(`${name.split('/').pop()}.js`,bundleUrl).href;"
+  "bundleResolve=name=>new URL(name.split('/').pop()+'.js',bundleUrl).href;"
 /** A script of the executable is a function that its loader calls. */
 const wrapper = { start: '(function (require, module, __filename) {', end: '})' }
 
