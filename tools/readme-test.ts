@@ -26,6 +26,7 @@ const documents = only(['README.md', 'CONTRIBUTING.md'])
 const guides = only([
   'docs/first-operator.md',
   'docs/testing-operators.md',
+  'docs/simulator.md',
   'docs/deploy.md',
   'docs/shipping.md',
   'docs/project.md',

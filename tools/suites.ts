@@ -71,6 +71,13 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
+    name: 'torture',
+    title: 'operators in Go and Python, with a planted bug each and without, under coxswain torture',
+    components: [],
+    timeout: 900,
+    byHand: true,
+  },
+  {
     name: 'helm',
     title: 'real Helm 4 with a chart of ours, its hooks and its tests',
     components: ['helm-4', 'kubectl-1.36'],

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { request } from 'node:https'
-import { text as readText } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Access } from '../apiserver/access.ts'
@@ -19,15 +18,14 @@ const object = {
   data: { text: 'x'.repeat(1_000) },
 }
 
-/** A POST with `value`, a GET without. */
-function send(access: Access, path: string, value?: object): Promise<{ status: number; text: string }> {
+/** A POST with `value`, a GET without; the status of the response. */
+function send(access: Access, path: string, value?: object): Promise<number | undefined> {
   const { host, port, ca, cert, key, token } = access
   return new Promise((resolve, reject) => {
     const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) }
     const sent = request(
       { host, port, ca, cert, key, method: value ? 'POST' : 'GET', path, headers, agent: false },
-      response =>
-        readText(response).then(text => resolve({ status: response.statusCode ?? 0, text }), reject),
+      response => response.resume().on('end', () => resolve(response.statusCode)),
     )
     sent.on('error', reject)
     sent.end(value && JSON.stringify(value))
@@ -56,7 +54,7 @@ async function register(
       caBundle: extension.ca,
     },
   })
-  for (let i = 0; (await send(access, through)).status !== 200; i++) {
+  for (let i = 0; (await send(access, through)) !== 200; i++) {
     if (i === 300) throw new Error('the extension API server did not become available')
     await sleep(100)
   }

@@ -5,5 +5,5 @@ import { jsonAndSchemaCases } from './json-and-schema.ts'
 export const bench: BenchDefinition = {
   title: 'apimachinery: reading, checking and importing, beside JSON.parse, ajv and a bare Node start',
   rounds: 7,
-  cases: async stack => [...jsonAndSchemaCases(stack), ...applyCases()],
+  cases: async stack => [...(await jsonAndSchemaCases(stack)), ...applyCases()],
 }

@@ -118,8 +118,8 @@ function importCase(specifier: string, cwd: string, atMost: number): BenchCase {
 }
 
 /** The reader, the schema and the imports; goals as the design states them. */
-export function jsonAndSchemaCases(stack: AsyncDisposableStack): BenchCase[] {
-  const { folder } = stack.use(publishPackages(['kit', 'apimachinery', 'api'], ['re2js', 'js-yaml']))
+export async function jsonAndSchemaCases(stack: AsyncDisposableStack): Promise<BenchCase[]> {
+  const { folder } = stack.use(await publishPackages(['kit', 'apimachinery', 'api'], ['re2js', 'js-yaml']))
   const deployment = typicalDeployment()
   const text = JSON.stringify(deployment)
   return [

@@ -3,15 +3,15 @@ import { publishPackages } from '../apimachinery/published.ts'
 import { nodeProgram, type Program } from './programs.ts'
 
 /** Programs that import a client and nothing else: ours as JavaScript, the way it is published. */
-export function importPrograms(stack: AsyncDisposableStack): {
+export async function importPrograms(stack: AsyncDisposableStack): Promise<{
   /** With connections and kubeconfigs. */
   readonly whole: Program
   /** What runs anywhere. */
   readonly core: Program
   readonly clientNode: Program
-} {
+}> {
   const { folder } = stack.use(
-    publishPackages(['kit', 'apimachinery', 'wire', 'client'], ['pino', 're2js', 'js-yaml']),
+    await publishPackages(['kit', 'apimachinery', 'wire', 'client'], ['pino', 're2js', 'js-yaml']),
   )
   const client = join(folder, 'node_modules/@coxswain/client/src')
   const core = join(client, 'index.js')

@@ -46,7 +46,7 @@ export const bench: BenchDefinition = {
       ...reconcileCases(server, changing),
       ...traceCases(server, changing),
       ...queueCases(server),
-      ...importCases(stack),
+      ...(await importCases(stack)),
       startCase(server),
     ].filter(({ name }) => wanted.test(name))
     await buildGoProgram()
@@ -227,8 +227,8 @@ function queueCases({ kubeconfig }: MemoryServer): FrameworkCase[] {
 }
 
 /** With what reads kubeconfigs and opens connections, which client-node cannot be had without; and what runs without sockets. */
-function importCases(stack: AsyncDisposableStack): FrameworkCase[] {
-  const programs = importPrograms(stack)
+async function importCases(stack: AsyncDisposableStack): Promise<FrameworkCase[]> {
+  const programs = await importPrograms(stack)
   const rounds = (program: Program) => new Rounds(() => runProgram(program, []))
   const [whole, core, peer] = [rounds(programs.whole), rounds(programs.core), rounds(programs.clientNode)]
   const time = { unit: 'ms CPU', pick: ({ cpu }: Result) => cpu }

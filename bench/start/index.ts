@@ -1,11 +1,10 @@
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { BenchDefinition } from '../harness.ts'
+import { type StartOptions, startNode, startServer as startProcess } from './process.ts'
 
 const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 
@@ -50,7 +49,7 @@ export const bench: BenchDefinition = {
         measure: async () => {
           const cache = await mkdtemp(join(tmpdir(), 'coxswain-bench-'))
           try {
-            return (await startServer(used, { cache })).ready
+            return (await startServer(used, { env: { NODE_COMPILE_CACHE: cache } })).ready
           } finally {
             await rm(cache, { recursive: true, force: true })
           }
@@ -67,69 +66,8 @@ export const bench: BenchDefinition = {
   },
 }
 
-function startNode(): Promise<number> {
-  const started = performance.now()
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })
-    child.on('error', reject)
-    child.on('exit', () => resolve(performance.now() - started))
-  })
-}
-
-interface StartOptions {
-  /** Milliseconds between the ready line and the end. @default 0 */
-  readonly idle?: number
-  /** A folder for compiled code. @default the user's, as when the command is started by hand */
-  readonly cache?: string
-}
-
-/** Starts the server, waits for its ready line and stops it again. */
-async function startServer(
-  folder: string,
-  { idle = 0, cache }: StartOptions = {},
-): Promise<{ ready: number; resident: number }> {
-  const args = [
-    command,
-    'up',
-    '--port',
-    '0',
-    '--data-dir',
-    folder,
-    '--kubeconfig',
-    join(folder, 'kubeconfig'),
-  ]
-  const started = performance.now()
-  const child = spawn(process.execPath, args, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...(cache !== undefined && { NODE_COMPILE_CACHE: cache }) },
-  })
-  const exited = new Promise<void>(resolve => child.on('exit', () => resolve()))
-  let errors = ''
-  child.stderr.setEncoding('utf8').on('data', chunk => {
-    errors += chunk
-  })
-  try {
-    await new Promise<void>((resolve, reject) => {
-      let output = ''
-      child.stdout.setEncoding('utf8').on('data', chunk => {
-        output += chunk
-        if (/https:\/\/\S+/.test(output)) resolve()
-      })
-      child.on('error', reject)
-      child.on('exit', code =>
-        reject(new Error(`coxswain up ended with code ${code} before it was ready\n${errors}`)),
-      )
-    })
-    const ready = performance.now() - started
-    await sleep(idle)
-    return { ready, resident: await residentMegabytes(child.pid!) }
-  } finally {
-    child.kill('SIGTERM')
-    await exited
-  }
-}
-
-async function residentMegabytes(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_000
+/** From source, with the data of a folder. */
+function startServer(folder: string, options?: StartOptions): ReturnType<typeof startProcess> {
+  const up = ['up', '--port', '0', '--data-dir', folder, '--kubeconfig', join(folder, 'kubeconfig')]
+  return startProcess([process.execPath, command, ...up], options)
 }

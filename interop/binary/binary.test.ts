@@ -45,6 +45,8 @@ describe('the executable on a machine with nothing but libc', () => {
       '--port=0',
       '--data-dir=/data',
       '--operator=/operator.ts',
+      '--log-level=info',
+      '--log-format=json',
     )
     server = spawn(chroot, args, { env: {}, stdio: ['ignore', 'pipe', 'pipe'] })
     closed = once(server, 'close')
@@ -94,5 +96,6 @@ describe('the executable on a machine with nothing but libc', () => {
   it('stops cleanly', async () => {
     server.kill('SIGTERM')
     assert.equal((await closed)[0], 0, output)
+    assert.match(output, /"msg":"serving securely"/)
   })
 })

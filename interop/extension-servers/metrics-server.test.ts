@@ -113,6 +113,7 @@ describe('metrics-server behind our aggregator', () => {
       '--kubelet-use-node-status-port',
       '--kubelet-preferred-address-types=InternalIP',
       '--metric-resolution=10s',
+      '--kubelet-request-timeout=5s',
     ]
     metrics = stack.use(startExtension({ name, kubeconfig: server.kubeconfig, args }, await freePort()))
     await registerProgram(caller, name, metrics, [

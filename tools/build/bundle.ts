@@ -1,5 +1,5 @@
 /** The command as a few scripts in one folder: one for the main thread and one for each other thread. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { entryPoints, readPackages } from '../checks/workspace.ts'
@@ -21,10 +21,10 @@ const executableScripts = {
   'loops-entry': 'tools/build/bundle/loops.ts',
 }
 
+/** Where a script is, and where the thread of a module is: beside it, under the module's name. */
 const locate =
-  "const bundleUrl=require('node:url').pathToFileURL(__filename).href;" +
-  // The entry points that code resolves are those of threads: scripts beside this one.
-  "const bundleResolve=name=>new URL(name.split('/').pop()+'.js',bundleUrl).href;"
+  "const bundleUrl=require('node:url').pathToFileURL(__filename).href," +
+  "bundleResolve=name=>new URL(`${name.split('/').pop()}.js`,bundleUrl).href;"
 /** A script of the executable is a function that its loader calls. */
 const wrapper = { start: '(function (require, module, __filename) {', end: '})' }
 
@@ -53,18 +53,33 @@ export async function bundleCommand({ root, folder, kind }: BundleOptions): Prom
     logLevel: 'error',
     // Optional peers, installed by those who send traces.
     external: ['@opentelemetry/*'],
-    plugins: [provideEveryModule(root)],
+    plugins: [provideEveryModule(root), includeRequired],
     define: {
       'import.meta.url': 'bundleUrl',
       'import.meta.resolve': 'bundleResolve',
       coxswainCommit: JSON.stringify(commit),
     },
+    // CommonJS has no import.meta: what is not defined above would fail only when it is called.
+    logOverride: { 'empty-import-meta': 'error' },
     banner: { js: `${kind === 'executable' ? wrapper.start : ''}${locate}` },
     ...(kind === 'executable' && { footer: { js: wrapper.end } }),
   })
   // The package around it is one of ES modules.
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
   return Object.keys(entries).map(name => `${name}.js`)
+}
+
+/** Modules that are loaded late, in one turn: the bundle has to contain them, too. */
+const includeRequired: Plugin = {
+  name: 'include required modules',
+  setup({ onLoad }) {
+    onLoad({ filter: /\/packages\/kit\/src\/node\/pino-logger\.ts$/ }, async ({ path }) => {
+      const text = await readFile(path, 'utf8')
+      const contents = text.replace("createRequire(import.meta.url)('pino')", "require('pino')")
+      if (contents === text) throw new Error(`${path} does not load pino any more as the bundle expects`)
+      return { contents, loader: 'ts' }
+    })
+  },
 }
 
 /** Writes the table of modules that operators import from the executable. */

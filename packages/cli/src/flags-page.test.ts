@@ -6,8 +6,8 @@ import { createProgram } from './main.ts'
 const page = readFileSync(new URL('../../../docs/flags.md', import.meta.url), 'utf8')
 
 describe('docs/flags.md', () => {
-  it('has a line for every flag of run, dev and up, with its description, and no others', async () => {
-    for (const name of ['run', 'dev', 'up']) {
+  it('has a line for every flag of run, dev, up and simulate, with its description, and no others', async () => {
+    for (const name of ['run', 'dev', 'up', 'simulate']) {
       const start = page.indexOf(`## coxswain ${name}\n`)
       assert.ok(start >= 0, name)
       const section = page.slice(start).split('\n## ')[0]!

@@ -52,6 +52,7 @@ const commands: readonly (readonly [
   [['rights'], async () => (await import('./rights/command.ts')).addRights],
   [['plan'], async () => (await import('./plan/command.ts')).addPlan],
   [['simulate'], async () => (await import('./simulate/command.ts')).addSimulate],
+  [['torture'], async () => (await import('./torture/command.ts')).addTorture],
   [['convert'], async () => (await import('./convert/command.ts')).addConvert],
   [['kustomize'], async () => (await import('./kustomize/command.ts')).addKustomize],
   [['types'], async () => (await import('./types/command.ts')).addTypes],

@@ -32,7 +32,8 @@ export type Fault =
       readonly event: number
       readonly ms: number
     }
-  | { readonly fault: 'cut-watch' | 'expire-watch'; readonly resource: string; readonly event: number }
+  | { readonly fault: 'cut-watch'; readonly resource: string; readonly event: number }
+  | { readonly fault: 'expire-watch'; readonly resource: string; readonly event: number }
   | {
       readonly fault: 'edit'
       readonly write: number

@@ -11,9 +11,9 @@ export { describeFault, type Fault, type FaultName, faultNames, faultTexts } fro
 export { type OracleName, oracleNames, oracleTexts } from './oracle-names.ts'
 export type { Finding } from './oracles.ts'
 export type { Plan } from './plan.ts'
+export type { ManifestObject } from './preview/manifest-object.ts'
 export {
   type KnownObject,
-  type ManifestObject,
   type Preview,
   type PreviewOptions,
   previewChange,
@@ -33,6 +33,15 @@ export {
   type SimulateOptions,
   simulate,
 } from './simulate.ts'
+export { type TortureFault, type TortureFaultName, tortureFaultNames } from './torture/faults.ts'
+export {
+  type PerformTorture,
+  type TortureFailure,
+  type TortureOptions,
+  type TortureReport,
+  type TortureRun,
+  torture,
+} from './torture/torture.ts'
 export type { ServiceHandler, ServiceRequest, ServiceResponse } from './world/services.ts'
 export type { Invariant, Scenario, ScenarioContext, StageOptions } from './world/stage.ts'
 export type { TraceEntry, WriteRecord } from './world/trace.ts'

@@ -37,6 +37,11 @@ const compiled = compile(script)
 const ready = new threads.BroadcastChannel('ready')
 ready.unref()
 if (isMain) {
+  const late = () => {
+    process.stderr.write('the server is not ready after two minutes\n')
+    process.exit(1)
+  }
+  setTimeout(late, 120_000).unref()
   const scratch = mkdtempSync(join(tmpdir(), 'coxswain-cache-'))
   const write = process.stdout.write.bind(process.stdout)
   process.stdout.write = text => {

@@ -21,8 +21,8 @@ interface Program {
 }
 
 /** Starts a program as envtest does: arguments and a signal, nothing else. */
-function run(file: string, args: readonly string[]): Program {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Program {
+  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } })
   const closed = once(child, 'close')
   let output = ''
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
@@ -67,20 +67,20 @@ describe('the stand-ins that coxswain assets writes', () => {
     ])
 
   /** The flags of envtest. */
-  const apiserver = (...more: string[]): Program =>
-    run(join(assets, 'kube-apiserver'), [
-      '--allow-privileged=true',
-      '--authorization-mode=RBAC',
-      '--bind-address=127.0.0.1',
-      `--cert-dir=${certs}`,
-      `--client-ca-file=${join(certs, 'client-cert-auth-ca.crt')}`,
-      '--disable-admission-plugins=ServiceAccount',
-      `--etcd-servers=http://127.0.0.1:${etcdPort}`,
-      `--secure-port=${port}`,
-      `--service-account-issuer=https://127.0.0.1:${port}/`,
-      '--service-cluster-ip-range=10.0.0.0/24',
-      ...more,
-    ])
+  const flags = (...more: string[]): string[] => [
+    '--allow-privileged=true',
+    '--authorization-mode=RBAC',
+    '--bind-address=127.0.0.1',
+    `--cert-dir=${certs}`,
+    `--client-ca-file=${join(certs, 'client-cert-auth-ca.crt')}`,
+    '--disable-admission-plugins=ServiceAccount',
+    `--etcd-servers=http://127.0.0.1:${etcdPort}`,
+    `--secure-port=${port}`,
+    `--service-account-issuer=https://127.0.0.1:${port}/`,
+    '--service-cluster-ip-range=10.0.0.0/24',
+    ...more,
+  ]
+  const apiserver = (...more: string[]): Program => run(join(assets, 'kube-apiserver'), flags(...more))
 
   /** Asks with envtest's client certificate, and trusts only the certificate in --cert-dir. */
   const ask = (path: string): Promise<{ status: number; body: string }> =>
@@ -152,6 +152,23 @@ describe('the stand-ins that coxswain assets writes', () => {
       assert.equal(JSON.parse((await ask('/api/v1/nodes')).body).items.length, 0)
       assert.equal(await second.stop(), 0)
       assert.equal(statSync(join(certs, 'apiserver.crt')).mtimeMs, before)
+    } finally {
+      assert.equal(await store.stop(), 0)
+    }
+  })
+
+  it('run the control loops as well with one switch', async () => {
+    const store = etcd()
+    try {
+      const server = run(join(assets, 'kube-apiserver'), flags(), { COXSWAIN_CONTROL_LOOPS: 'true' })
+      await server.prints(/ready at/)
+      const names = async (path: string) =>
+        JSON.parse((await ask(path)).body).items.map(
+          ({ metadata }: { metadata: { name: string } }) => metadata.name,
+        )
+      assert.deepEqual(await names('/api/v1/namespaces/default/serviceaccounts'), ['default'])
+      assert.equal((await names('/api/v1/nodes')).length, 1)
+      assert.equal(await server.stop(), 0)
     } finally {
       assert.equal(await store.stop(), 0)
     }

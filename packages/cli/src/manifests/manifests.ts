@@ -3,6 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isProjectError } from '@coxswain/project/files'
 import { generatedHeader, generateManifests, type Manifests } from '@coxswain/project/manifests'
 import { compareFiles, writeFiles } from '@coxswain/project/node'
+import { basePath, readBase, type ScaffoldBase, writeBase } from '@coxswain/project/scaffold'
 import { isRuntimeError } from '@coxswain/runtime'
 import type { ClusterFlags } from '../definitions/cluster-definitions.ts'
 import { CommandError } from '../exit.ts'
@@ -21,6 +22,7 @@ export interface ManifestsCommandOptions extends ClusterFlags {
   readonly maxDescLen?: number
   readonly featureGates?: readonly string[]
   readonly certManager: boolean
+  readonly refresh: boolean
 }
 
 /** Writes the manifests, or compares them. */
@@ -58,7 +60,15 @@ export async function runManifests(
     await checkCompat(definitionsOf(manifests.generated), options.checkCompat, options)
   }
   if (options.check) check(root, manifests, rerun(files, options))
-  else write(root, manifests)
+  else write(root, manifests, options.refresh ? scaffoldOf(root) : undefined)
+}
+
+/** How the files of the author were when they were made. */
+function scaffoldOf(root: string): ScaffoldBase {
+  const path = join(root, basePath)
+  if (!existsSync(path))
+    throw new CommandError(`--refresh: there is no ${basePath} here: restore it from version control`)
+  return generate(() => readBase(readFileSync(path, 'utf8')))
 }
 
 function portable(path: string): string {
@@ -66,7 +76,7 @@ function portable(path: string): string {
 }
 
 /** What an author can mend is one line. */
-function generate(make: () => Manifests): Manifests {
+function generate<T>(make: () => T): T {
   try {
     return make()
   } catch (error) {
@@ -76,11 +86,13 @@ function generate(make: () => Manifests): Manifests {
   }
 }
 
-function write(root: string, { generated, owned }: Manifests): void {
-  const missing = owned.filter(({ path }) => !existsSync(join(root, path)))
-  const changed = new Map(
-    compareFiles(root, [...generated, ...missing]).map(({ path, state }) => [path, state]),
-  )
+/** With a scaffold, the files of the author that are still as they were made are made again. */
+function write(root: string, { generated, owned }: Manifests, scaffold?: ScaffoldBase): void {
+  const made = owned.filter(({ path }) => {
+    const present = existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined
+    return present === undefined || present === scaffold?.files.get(path)
+  })
+  const changed = new Map(compareFiles(root, [...generated, ...made]).map(({ path, state }) => [path, state]))
   const remove = findObsolete(
     root,
     generated.map(({ path }) => path),
@@ -88,7 +100,10 @@ function write(root: string, { generated, owned }: Manifests): void {
   try {
     writeFiles(
       root,
-      [...generated, ...missing].filter(({ path }) => changed.has(path)),
+      [
+        ...[...generated, ...made].filter(({ path }) => changed.has(path)),
+        ...(scaffold ? [{ path: basePath, content: extendScaffold(scaffold, made) }] : []),
+      ],
       { remove },
     )
   } catch (error) {
@@ -105,6 +120,11 @@ function write(root: string, { generated, owned }: Manifests): void {
     lines.length === 0 ? `${total} files are up to date\n` : `${lines.length} of ${total} files changed\n`,
   )
   warnOfOmissions(root, owned)
+}
+
+function extendScaffold(scaffold: ScaffoldBase, made: Manifests['owned']): string {
+  const files = made.map(({ path, content }) => [path, String(content)] as const)
+  return writeBase({ ...scaffold, files: new Map([...scaffold.files, ...files]) })
 }
 
 function check(root: string, { generated, owned }: Manifests, command: string): void {

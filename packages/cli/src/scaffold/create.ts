@@ -54,8 +54,11 @@ export async function runCreateWebhook(options: CreateWebhookOptions): Promise<v
   )
   await finish(folder, change, options)
   const file = `${names.kind.toLowerCase()}.ts`
-  const converts = change.insertions.some(({ marker }) => marker === 'conversions')
-  tellNext([`edit webhooks/${file}${converts ? ` and the conversions in api/${file}` : ''}`])
+  const places = [
+    ...(change.files.some(({ path }) => path === `webhooks/${file}`) ? [`webhooks/${file}`] : []),
+    ...(change.files.some(({ path }) => path.startsWith('api/')) ? [`the conversions in api/${file}`] : []),
+  ]
+  tellNext([`edit ${places.join(' and ')}`])
 }
 
 function otherVersions({ project }: ProjectFolder, { group, version, kind }: ResourceNames): string[] {
@@ -137,7 +140,7 @@ async function finish(
     { path: 'PROJECT', content: writeProjectFile(change.project) },
     { path: basePath, content: writeBase(base) },
   ])
-  if (make) await updateManifests(folder.path, base)
+  if (make) await updateManifests(folder.path)
 }
 
 function refuseExisting({ read }: ProjectFolder, files: readonly GeneratedFile[]): void {

@@ -47,6 +47,8 @@ describe('coxswain init and create', () => {
     )
     assert.equal(webhook.code, 0, webhook.stderr)
     assert.match(read('config/manager/manager.yaml'), /--webhook-service=/, 'the author has not edited it')
+    assert.match(webhook.stdout, /^config\/manager\/manager.yaml updated$/m)
+    assert.doesNotMatch(webhook.stdout, /config\/samples/, 'which are as before')
     assert.match(read('config/default/kustomization.yaml'), /\.\.\/webhook/)
     const edited = await coxswain(folder.path, 'edit', '--namespaces', 'a,b')
     assert.equal(edited.code, 0, edited.stderr)
@@ -74,6 +76,8 @@ describe('coxswain init and create', () => {
     ]
     await coxswain(folder.path, 'create', 'api', ...captain, '--make=false')
     assert.equal((await coxswain(folder.path, 'create', 'api', ...second)).code, 0)
+    const webhooks = ['create', 'webhook', ...captain, '--validating', '--make=false']
+    assert.equal((await coxswain(folder.path, ...webhooks)).code, 0)
     const webhook = await coxswain(
       folder.path,
       'create',
@@ -84,18 +88,20 @@ describe('coxswain init and create', () => {
       'v2',
     )
     assert.equal(webhook.code, 0, webhook.stderr)
-    assert.match(webhook.stdout, /edit webhooks\/captain.ts and the conversions in api\/captain.ts/)
+    assert.match(webhook.stdout, /edit the conversions in api\/captain.ts/)
     const read = (path: string) => readFileSync(join(folder.path, path), 'utf8')
     assert.match(read('config/crd/patches/webhook_in_captain.yaml'), /strategy: Webhook/)
-    assert.match(read('webhooks/captain.test.ts'), /client\.get\(Captain\.v2, key\)/)
+    assert.match(read('api/captain.test.ts'), /client\.get\(Captain\.v2, key\)/)
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
-    const tested = spawnSync(process.execPath, ['--test', 'webhooks/captain.test.ts'], {
+    const tested = spawnSync(process.execPath, ['--test', 'api/captain.test.ts'], {
       cwd: folder.path,
       encoding: 'utf8',
       env,
     })
     assert.equal(tested.status, 0, tested.stdout)
     assert.match(tested.stdout, /pass 1$/m)
+    assert.equal((await coxswain(folder.path, 'upgrade', '--check')).code, 0, 'nothing but the scaffold')
+    assert.match((await coxswain(folder.path, ...webhooks)).stderr, /Captain has webhooks already/)
   })
 
   it('merges a later scaffold into a project of an older version, and marks conflicts', async () => {

@@ -39,7 +39,7 @@ describe('the modules that coxswain up loads until it is ready', () => {
     assert.ok(modules.length > 100, `only ${modules.length} were seen`)
     assert.ok(modules.length <= mostModules, `${modules.length} modules`)
     assert.equal(new Set(modules).size, modules.length)
-    // An import of node:http loads undici: see builtin-http.ts of wire.
+    // An import of node:http loads undici: see builtin-modules.ts of wire.
     const unneeded =
       /^node:http$|\/(scheduler|runtime|informers|testing)\/src\/|\/node_modules\/(pino|@grpc|@opentelemetry)\//
     assert.deepEqual(

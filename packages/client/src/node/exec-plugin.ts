@@ -1,4 +1,3 @@
-import { execFile } from 'node:child_process'
 import type { Clock } from '@coxswain/kit'
 import { ClientError } from '../errors.ts'
 import type { Credentials } from './credentials.ts'
@@ -94,6 +93,7 @@ async function runPlugin(options: ExecPluginOptions, version: string): Promise<E
   }
   const output = await new Promise<string>((resolve, reject) => {
     const settings = { env: environment, maxBuffer: maxOutput, encoding: 'utf8' as const }
+    const { execFile } = process.getBuiltinModule('node:child_process') // few kubeconfigs need it
     const child = execFile(exec.command, exec.args ?? [], settings, (error, stdout, stderr) => {
       if (error) reject(bad(`${error.message}${stderr ? `: ${stderr.trim().slice(0, 500)}` : ''}`, error))
       else resolve(stdout)

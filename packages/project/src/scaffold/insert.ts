@@ -20,8 +20,7 @@ export function insertAtMarker(text: string, { path, marker, lines }: Insertion)
       `${path} has no line "${markerOf(marker)}": put it back where these lines belong, and run the command again:\n${lines.map(line => `  ${line}`).join('\n')}`,
     )
   const indent = /^\s*/.exec(all[index]!)![0]
-  const present = new Set(all.map(line => line.trim()))
-  const isThere = lines.every(line => present.has(line.trim()))
+  const isThere = all.some((_, start) => lines.every((line, n) => all[start + n]?.trim() === line.trim()))
   if (isThere) return text
   const inserted = lines.map(line => (line === '' ? '' : `${indent}${line}`))
   return [...all.slice(0, index), ...inserted, ...all.slice(index)].join('\n')

@@ -67,6 +67,11 @@ describe('scaffolding a project', () => {
     })
     const files = pristineFiles(project)
     assert.match(files.get('api/captain.ts')!, /^ {2}conversions: \{\n {4}v1: \{\n {6}v2: \{$/m)
+    assert.match(
+      files.get('api/captain.ts')!,
+      /^ {4}v2: \{\n {6}spec:/m,
+      'the version, whose lines are not those of the conversion',
+    )
     assert.match(files.get('webhooks/captain.ts')!, /\.webhook\(Captain\.v1\)/)
   })
 

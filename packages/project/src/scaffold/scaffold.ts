@@ -5,7 +5,7 @@ import { insertAtMarker } from './insert.ts'
 import { checkResourceNames, type ResourceNames } from './names.ts'
 import type { ProjectFile, ProjectResource, ProjectWebhooks } from './project-file.ts'
 import { extension, projectFiles } from './project-files.ts'
-import { webhookParts } from './webhook-files.ts'
+import { conversionParts, webhookParts } from './webhook-files.ts'
 
 /** A change of a project: its new PROJECT, and what is added to the files. */
 export interface ScaffoldChange extends ScaffoldParts {
@@ -69,7 +69,7 @@ export function createApi(project: ProjectFile, asked: CreateApi): ScaffoldChang
   return { project: replaceResource(project, resource), ...joinParts(parts) }
 }
 
-/** Adds webhooks to a kind. Throws `BadName` or `Exists`. */
+/** Adds webhooks to a kind, or conversions to one that has webhooks. Throws `BadName` or `Exists`. */
 export function createWebhook(project: ProjectFile, asked: CreateWebhook): ScaffoldChange {
   const { group, version, kind, defaulting, validating, spokes } = asked
   checkResourceNames(asked, project.domain)
@@ -80,7 +80,9 @@ export function createWebhook(project: ProjectFile, asked: CreateWebhook): Scaff
       'BadName',
       `there is no ${group}/${version}, kind ${kind}: run coxswain create api first`,
     )
-  if (versions.some(each => each.webhooks))
+  const isConversionOnly = !defaulting && !validating && spokes.length > 0
+  const addsConversion = isConversionOnly && found.webhooks !== undefined && !found.webhooks.conversion
+  if (!addsConversion && versions.some(each => each.webhooks))
     throw new ProjectError(
       'Exists',
       `${kind} has webhooks already: edit webhooks/${fileOf(kind)}${extension}`,
@@ -97,13 +99,18 @@ export function createWebhook(project: ProjectFile, asked: CreateWebhook): Scaff
       'name at least one of --defaulting, --validating and --conversion with --spoke',
     )
   const webhooks: ProjectWebhooks = {
+    ...found.webhooks,
     ...(defaulting && { defaulting }),
     ...(validating && { validation: true }),
     ...(spokes.length > 0 && { conversion: true, spoke: spokes }),
     webhookVersion: 'v1',
   }
   const resource = { ...found, webhooks }
-  return { project: replaceResource(project, resource), ...webhookParts(resource) }
+  const parts = [
+    ...(addsConversion ? [] : [webhookParts(resource)]),
+    ...(spokes.length > 0 ? [conversionParts(resource)] : []),
+  ]
+  return { project: replaceResource(project, resource), ...joinParts(parts) }
 }
 
 /** Every file of a project as it is scaffolded, without edits of the author. */
@@ -119,6 +126,7 @@ export function pristineFiles(project: ProjectFile): Map<string, string> {
     add(isFirst ? kindParts(resource) : versionParts(resource))
     if (resource.controller) add(controllerParts(resource))
     if (resource.webhooks) add(webhookParts(resource))
+    if (resource.webhooks?.conversion) add(conversionParts(resource))
   }
   return files
 }

@@ -18,22 +18,28 @@ export function webhookParts(resource: ProjectResource): ScaffoldParts {
         lines: [`import { add${kind}Webhooks } from './webhooks/${file}${extension}'`],
       },
       { path: `operator${extension}`, marker: 'webhooks', lines: [`add${kind}Webhooks(operator)`] },
-      ...(resource.webhooks?.conversion
-        ? [{ path: resource.path, marker: 'conversions', lines: conversionLines(resource) }]
-        : []),
     ],
   }
 }
 
+/** What `create webhook --conversion` adds, also to a kind that has webhooks. */
+export function conversionParts(resource: ProjectResource): ScaffoldParts {
+  return {
+    files: [{ path: `api/${fileOf(resource.kind)}.test${extension}`, content: conversionTest(resource) }],
+    insertions: [{ path: resource.path, marker: 'conversions', lines: conversionLines(resource) }],
+  }
+}
+
 function webhookFile({ kind, version, webhooks }: ProjectResource): string {
-  const { defaulting, validation, conversion } = webhooks ?? {}
+  const { defaulting, validation } = webhooks ?? {}
   const imports = validation ? 'import { field, type OperatorBuilder }' : 'import type { OperatorBuilder }'
   const calls = [
     `    .webhook(${kind}.${version})`,
     ...(defaulting ? defaultingLines : []),
     ...(validation ? validatingLines : []),
   ]
-  const conversions = conversion ? ` Objects are converted as api/${fileOf(kind)}${extension} says.` : ''
+  const conversions =
+    !defaulting && !validation ? ` Objects are converted as api/${fileOf(kind)}${extension} says.` : ''
   return `${imports} from 'coxswain'
 import { ${kind} } from '../api/${fileOf(kind)}${extension}'
 
@@ -77,12 +83,11 @@ function conversionLines({ version, webhooks }: ProjectResource): string[] {
   ]
 }
 
-function webhookTest({ kind, version, api, webhooks }: ProjectResource): string {
-  const { validation, conversion, spoke = [] } = webhooks ?? {}
-  const key = api?.namespaced === false ? "{ name: 'sample' }" : "{ namespace: 'default', name: 'sample' }"
-  const [other] = spoke
+function webhookTest(resource: ProjectResource): string {
+  const { kind, version, webhooks } = resource
+  const { validation } = webhooks ?? {}
   const steps = [
-    `    const made = await cluster.run(cluster.client.create(${kind}.${version}, { metadata: key, spec: { message: 'first' } }))`,
+    createStep(resource),
     `    assert.equal(made.spec.message, 'first')`,
     ...(validation
       ? [
@@ -90,23 +95,46 @@ function webhookTest({ kind, version, api, webhooks }: ProjectResource): string 
           `    await assert.rejects(cluster.run(cluster.client.patch(${kind}.${version}, key, blank)), /must not be blank/)`,
         ]
       : []),
-    ...(conversion && other !== undefined
-      ? [
-          `    const converted = await cluster.run(cluster.client.get(${kind}.${other}, key))`,
-          `    assert.equal(converted?.spec.message, 'first')`,
-        ]
-      : []),
   ]
+  const title = `accept what is valid${validation ? ', and nothing else' : ''}`
+  return testFile(resource, { folder: 'webhooks', subject: 'webhooks', title, steps })
+}
+
+function conversionTest(resource: ProjectResource): string {
+  const steps = [
+    createStep(resource),
+    ...(resource.webhooks?.spoke ?? []).flatMap(other => [
+      `    const ${other} = await cluster.run(cluster.client.get(${resource.kind}.${other}, key))`,
+      `    assert.equal(${other}?.spec.message, made.spec.message)`,
+    ]),
+  ]
+  return testFile(resource, { folder: 'api', subject: 'versions', title: 'are converted', steps })
+}
+
+function createStep({ kind, version }: ProjectResource): string {
+  return `    const made = await cluster.run(cluster.client.create(${kind}.${version}, { metadata: key, spec: { message: 'first' } }))`
+}
+
+interface TestParts {
+  readonly folder: 'api' | 'webhooks'
+  readonly subject: string
+  readonly title: string
+  readonly steps: readonly string[]
+}
+
+function testFile({ kind, api }: ProjectResource, { folder, subject, title, steps }: TestParts): string {
+  const key = api?.namespaced === false ? "{ name: 'sample' }" : "{ namespace: 'default', name: 'sample' }"
+  const types = `${folder === 'api' ? './' : '../api/'}${fileOf(kind)}${extension}`
   return `import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { startCluster, VirtualWorld } from 'coxswain/testing'
-import { ${kind} } from '../api/${fileOf(kind)}${extension}'
+import { ${kind} } from '${types}'
 import operator from '../operator${extension}'
 
 const key = ${key}
 
-describe('the ${fileOf(kind)} webhooks', () => {
-  it('accept what is valid${validation ? ', and nothing else' : ''}', async () => {
+describe('the ${fileOf(kind)} ${subject}', () => {
+  it('${title}', async () => {
     await using cluster = await startCluster({ env: new VirtualWorld({ seed: 1 }) })
     await cluster.install(operator)
     cluster.start(operator)

@@ -1,8 +1,9 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { createDiscovery } from '@coxswain/client'
 import { encodeText, silentLogger, VirtualWorld } from '@coxswain/kit'
 import { describeOperator, type Operator } from '@coxswain/runtime'
 import { type Cluster, type ControllerSelector, startCluster } from '@coxswain/testing'
+import { deleteObjects } from './delete-objects.ts'
+import type { ManifestObject } from './manifest-object.ts'
 import { type PlannedWrite, WriteRecorder } from './write-recorder.ts'
 
 /** An object of the cluster, and where the API serves it. */
@@ -10,13 +11,6 @@ export interface KnownObject {
   readonly group: string
   readonly resource: string
   readonly object: JsonObject
-}
-
-/** An object as a user writes it. */
-export interface ManifestObject {
-  readonly apiVersion: string
-  readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
 }
 
 /** What users do to the objects of the manifests. */
@@ -133,15 +127,6 @@ async function putObjects(cluster: Cluster, objects: readonly KnownObject[]): Pr
         },
       ],
     })
-  }
-}
-
-async function deleteObjects(cluster: Cluster, manifests: readonly ManifestObject[]): Promise<void> {
-  const discovery = createDiscovery(cluster.client)
-  for (const { apiVersion, kind, metadata } of manifests) {
-    const found = await discovery.kindOf(apiVersion, kind)
-    const { name, namespace = 'default' } = metadata
-    await cluster.client.delete(found, found.namespaced ? { namespace, name } : { name })
   }
 }
 

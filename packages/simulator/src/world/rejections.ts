@@ -37,7 +37,7 @@ export function rejection(code: number, message: string): WireResponse {
 }
 
 /** As a server answers that does not know watch-lists: the client lists instead. */
-export const noWatchList = rejection(422, 'sendInitialEvents is not supported')
+export const noWatchList: WireResponse = rejection(422, 'sendInitialEvents is not supported')
 
 export const expiredAnswer: WireResponse = {
   status: 200,

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import { AsyncQueue } from '@coxswain/kit'
 import { TransportError } from '@coxswain/wire'
@@ -104,5 +103,5 @@ export class SocketChannel implements MessageChannel {
 }
 
 function newMask(): Uint8Array {
-  return randomBytes(4)
+  return process.getBuiltinModule('node:crypto').randomBytes(4)
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import {
@@ -24,8 +23,6 @@ export interface UpgradeOptions {
 const handshakeTimeout = 30_000
 /** How much of an error answer is read. */
 const maxRefusalBytes = 1024 * 1024
-/** Loaded on demand: an `import` would also load undici. */
-const { request: httpRequest } = process.getBuiltinModule('node:http')
 
 /** Adds upgrades to a transport; each has a connection of its own, to the same server with the same credentials. */
 export function withUpgrade(transport: Transport, options: UpgradeOptions): UpgradingTransport {
@@ -50,9 +47,10 @@ async function upgrade(
     socket.destroy()
     throw request.signal.reason
   }
-  const key = randomBytes(16).toString('base64')
+  const key = process.getBuiltinModule('node:crypto').randomBytes(16).toString('base64')
   const prefix = server.pathname.replace(/\/+$/, '')
-  const message = httpRequest({
+  // An `import` would also load undici.
+  const message = process.getBuiltinModule('node:http').request({
     createConnection: () => socket,
     method: request.method,
     path: `${prefix}${request.path}${request.query === '' ? '' : `?${request.query}`}`,

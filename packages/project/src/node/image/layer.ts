@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
-import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { crc32, createDeflateRaw } from 'node:zlib'
+import { crc32 } from 'node:zlib'
+import { Deflate } from 'pako'
 import { ProjectError } from '../../errors.ts'
 import { mediaTypes } from '../../image/media-types.ts'
 import { type TarEntry, tarEnd, tarHeader, tarPadding } from '../../image/tar.ts'
@@ -33,6 +33,23 @@ export interface WriteLayerOptions {
 /** Deflate, no name, no time, an unknown operating system: the same bytes wherever it is written. */
 const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 
+/**
+ * Compresses in JavaScript: what Node's own zlib writes depends on its version and on the processor, and with it the digest would. It takes
+ * less than twice as long.
+ */
+async function* deflate(raw: ByteStream): ByteStream {
+  const ready: Uint8Array[] = []
+  const deflater = new Deflate({ raw: true, level: 6, memLevel: 8 })
+  deflater.onData = chunk => void ready.push(chunk)
+  for await (const chunk of raw) {
+    deflater.push(chunk)
+    yield* ready.splice(0)
+  }
+  deflater.push(new Uint8Array(), true)
+  if (deflater.err) throw new Error(`deflate fails with ${deflater.err}`)
+  yield* ready
+}
+
 /** Writes a gzipped tar archive. Contents are streamed; memory does not grow with them. */
 export async function writeLayer({ title, entries, file, time }: WriteLayerOptions): Promise<Layer> {
   const tar = createHash('sha256')
@@ -61,12 +78,7 @@ export async function writeLayer({ title, entries, file, time }: WriteLayerOptio
     trailer.writeUInt32LE(length % 2 ** 32, 4)
     yield count(trailer)
   }
-  await pipeline(
-    Readable.from(raw()),
-    createDeflateRaw({ level: 6, memLevel: 8 }),
-    gzipped,
-    createWriteStream(file),
-  )
+  await pipeline(gzipped(deflate(raw())), createWriteStream(file))
   const descriptor = { mediaType: mediaTypes.layer, digest: `sha256:${compressed.digest('hex')}`, size }
   return { title, diffId: `sha256:${tar.digest('hex')}`, blob: fileBlob(descriptor, file) }
 }

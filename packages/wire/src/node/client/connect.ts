@@ -1,8 +1,7 @@
-import { request as httpsRequest } from 'node:https'
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
-import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
 import { TransportError } from '../../errors.ts'
-import { http } from '../builtin-http.ts'
+import { builtin } from '../builtin-modules.ts'
 import { connectSocks5 } from './socks5.ts'
 
 /** TLS settings of a client. */
@@ -58,7 +57,7 @@ export async function connect(
   }
   let socket: TLSSocket
   try {
-    socket = connectTls(settings)
+    socket = builtin.tls.connect(settings)
   } catch (cause) {
     plain.destroy()
     throw new TransportError('TlsFailed', `TLS settings for ${host}:${port}: ${(cause as Error).message}`, {
@@ -131,7 +130,7 @@ async function connectThrough(
 function connectTunnel(proxy: URL, target: string, deadline: AbortSignal): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const credentials = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
-    const request = (proxy.protocol === 'https:' ? httpsRequest : http.request)({
+    const request = (proxy.protocol === 'https:' ? builtin.https : builtin.http).request({
       host: proxy.hostname.replace(/^\[|\]$/g, ''),
       port: Number(proxy.port || (proxy.protocol === 'https:' ? 443 : 80)),
       method: 'CONNECT',

@@ -4,7 +4,7 @@ import { isTransportError, TransportError } from '../../errors.ts'
 import type { Transport, WireRequest, WireResponse } from '../../message.ts'
 import { type ClientTls, type ConnectOptions, connect } from './connect.ts'
 import { Http1Exchange } from './http1-exchange.ts'
-import { Http2Connection, type KeepAlive } from './http2-session.ts'
+import type { Http2Connection, KeepAlive } from './http2-session.ts'
 
 /** Options of {@link createHttpTransport}. */
 export interface HttpTransportOptions {
@@ -98,11 +98,14 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       useHttp1()
       return
     }
+    // Loaded while the connection is opened.
+    const http2Session = import('./http2-session.ts')
     const socket = await open(['h2', 'http/1.1'])
     if (!('alpnProtocol' in socket) || socket.alpnProtocol !== 'h2') {
       useHttp1(socket)
       return
     }
+    const { Http2Connection } = await http2Session
     const connection = new Http2Connection(socket, server, keepAlive)
     connection.onClose(() => sessions.delete(connection))
     await connection.ready(connectTimeout)

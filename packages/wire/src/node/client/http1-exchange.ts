@@ -2,7 +2,7 @@ import type { Agent, ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { isTransportError, TransportError } from '../../errors.ts'
 import type { WireRequest, WireResponse } from '../../message.ts'
-import { http } from '../builtin-http.ts'
+import { builtin } from '../builtin-modules.ts'
 import { collectHeaders } from '../server/received-request.ts'
 import { sendStream } from './send-stream.ts'
 import { StreamBody } from './stream-body.ts'
@@ -23,7 +23,7 @@ export class Http1Exchange {
 
   constructor(options: Http1Options) {
     this.#server = options.server
-    const agent = new http.Agent({
+    const agent = new builtin.http.Agent({
       keepAlive: true,
       maxSockets: options.maxConnections,
       maxFreeSockets: 16,
@@ -47,7 +47,7 @@ export class Http1Exchange {
       let failure: Error | undefined
       let answer: IncomingMessage | undefined
       const reason = () => reasonOf(call, request, failure)
-      const call = http.request({
+      const call = builtin.http.request({
         agent: this.#agent,
         host: hostname,
         ...(port && { port }),

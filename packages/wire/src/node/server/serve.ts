@@ -7,7 +7,7 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls'
 import { type Logger, silentLogger } from '@coxswain/kit'
 import { TransportError } from '../../errors.ts'
 import type { Handler, WireRequest } from '../../message.ts'
-import { http } from '../builtin-http.ts'
+import { builtin } from '../builtin-modules.ts'
 import { readPeerCertificate } from '../x509/read.ts'
 import { answerHttp1 } from './http1.ts'
 import { serveSession } from './http2.ts'
@@ -90,7 +90,7 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
   const sessions = new Set<ServerHttp2Session>()
   const shared = httpOptions(core, options.upgrade !== undefined)
   const names = { select: tls && selectorOf(tls) }
-  const server = tls ? createTls(tls, core, { shared, sessions, names }) : http.createServer(shared)
+  const server = tls ? createTls(tls, core, { shared, sessions, names }) : builtin.http.createServer(shared)
   configure(server, core, options.upgrade)
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)

@@ -5,7 +5,7 @@ import { describeRequest } from '../../describe-request.ts'
 import { getHeader, getHeaderValues, splitHeaderList } from '../../headers.ts'
 import type { Conversation, Handler, WireHeaders, WireRequest, WireResponse } from '../../message.ts'
 import { closePayload, encodeFrame, FrameReader, opcodes } from '../../websocket/frames.ts'
-import { http } from '../builtin-http.ts'
+import { builtin } from '../builtin-modules.ts'
 import type { ServeOptions } from '../server/serve.ts'
 import { acceptHandshake, isProtocol } from './handshake.ts'
 import { openByteChannel, openMessageChannel } from './server-channel.ts'
@@ -193,7 +193,7 @@ function sendPlain(socket: Duplex, { status, headers, body }: WireResponse): voi
 }
 
 function formatHead(status: number, headers: WireHeaders): string {
-  let head = `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? ''}\r\n`
+  let head = `HTTP/1.1 ${status} ${builtin.http.STATUS_CODES[status] ?? ''}\r\n`
   for (const [name, value] of Object.entries(headers)) {
     for (const line of typeof value === 'string' ? [value] : value) {
       head += `${name}: ${line.replace(/[\r\n]/g, ' ')}\r\n`
