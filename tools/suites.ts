@@ -72,6 +72,12 @@ export const suites: readonly Suite[] = [
   },
   {
     name: 'torture',
+    title: 'an operator as a process of its own, with a planted bug, under coxswain torture',
+    components: [],
+    timeout: 300,
+  },
+  {
+    name: 'torture-languages',
     title: 'operators in Go and Python, with a planted bug each and without, under coxswain torture',
     components: [],
     timeout: 900,

@@ -1,109 +1,120 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { before, describe, it } from 'node:test'
+import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { type Scratch, scratch, startIn } from '../../packages/cli/src/test-support/commands.ts'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const cache = fileURLToPath(new URL('../../.cache/torture', import.meta.url))
-const coxswain = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
-const scenario = join(here, 'scenario')
+const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-function run(
-  program: string,
-  args: readonly string[],
-  options: { readonly cwd?: string; readonly env?: object } = {},
-) {
-  const { cwd = here, env = {} } = options
-  return spawnSync(program, args, { cwd, env: { ...process.env, ...env }, encoding: 'utf8' })
+/** Keeps a ConfigMap for each Greeting. The wrong one notes that it has, and believes it, before it does. */
+const operatorThat = (steps: string) => `
+import { ConfigMap } from '@coxswain/api/core/v1'
+import { defineKind, defineOperator, s } from 'coxswain'
+
+export const Greeting = defineKind({
+  group: 'example.com',
+  kind: 'Greeting',
+  versions: { v1: { storage: true, spec: s.object({ to: s.string() }), status: s.object({ done: s.boolean().optional() }) } },
+})
+
+export default defineOperator('greeter', operator => {
+  operator.controller('greeting').for(Greeting.v1).reconcile(async ({ key, client }) => {
+    const greeting = await client.get(Greeting.v1, key)
+    if (!greeting) return
+    const metadata = { namespace: key.namespace ?? '', name: key.name + '-text' }
+    const write = () =>
+      client.apply(ConfigMap, { metadata, data: { to: greeting.spec.to } }, { fieldManager: 'greeter', force: true })
+    const report = () => client.patchStatus(Greeting.v1, greeting, { done: true })
+    ${steps}
+  })
+})
+`
+
+const wrong = operatorThat('if (greeting.status?.done) return; await report(); await write()')
+
+function project(operator: string): Scratch {
+  const folder = scratch()
+  symlinkSync(modules, join(folder.path, 'node_modules'))
+  mkdirSync(join(folder.path, 'scenario'))
+  folder.file('package.json', '{ "name": "greeter", "type": "module" }')
+  folder.file('operator.ts', operator)
+  folder.file(
+    'scenario/00-crd.yaml',
+    `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: { name: greetings.example.com }
+spec:
+  group: example.com
+  scope: Namespaced
+  names: { kind: Greeting, plural: greetings }
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      subresources: { status: {} }
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec: { type: object, properties: { to: { type: string } } }
+            status: { type: object, properties: { done: { type: boolean } } }
+`,
+  )
+  folder.file(
+    'scenario/10-create.yaml',
+    'apiVersion: example.com/v1\nkind: Greeting\nmetadata: { namespace: default, name: a }\nspec: { to: you }\n',
+  )
+  return folder
 }
 
-function build(program: string, args: readonly string[], cwd: string): void {
-  const { status, stdout, stderr } = run(program, args, { cwd })
-  assert.equal(status, 0, `${program} ${args.join(' ')}\n${stdout}${stderr}`)
+async function coxswain(folder: Scratch, ...args: string[]) {
+  await using running = startIn(folder.path, ...args)
+  const code = await running.exited
+  return { code, ...running.output() }
 }
 
-interface Operator {
-  readonly language: string
-  readonly build: () => void
-  readonly command: (kind: 'right' | 'wrong') => readonly string[]
-  readonly env: (kind: 'right' | 'wrong') => object
-  /** What finds the bug. */
-  readonly only: string
-  /** What the report says. */
-  readonly finds: RegExp
-  readonly options: readonly string[]
-}
-
-const python = join(cache, 'python')
-
-const operators: readonly Operator[] = [
-  {
-    language: 'Go, controller-runtime',
-    build: () => build('go', ['build', '-o', join(cache, 'greeter'), '.'], join(here, 'go')),
-    command: kind => [
-      join(cache, 'greeter'),
-      '--kubeconfig',
-      '{kubeconfig}',
-      ...(kind === 'wrong' ? ['--bug'] : []),
-    ],
-    env: () => ({}),
-    only: 'crash',
-    finds:
-      /killed after write \d+ \(update of greetings default\/\w+\/status\)[\s\S]*- configmaps default\/\w+-text/,
-    options: [],
-  },
-  {
-    language: 'Python, kopf',
-    build: () => {
-      if (!existsSync(join(python, 'bin/pip'))) build('python3', ['-m', 'venv', python], here)
-      build(join(python, 'bin/pip'), ['install', '--quiet', '-r', 'python/requirements.txt'], here)
-    },
-    command: () => [join(python, 'bin/kopf'), 'run', '-A', '--standalone', join(here, 'python/operator.py')],
-    env: kind => ({ GREETING_BUG: kind === 'wrong' ? '1' : '0' }),
-    only: 'crash,lose-response',
-    finds: /write \d+ \(create in configmaps default\)[\s\S]*\+ configmaps default\/\w+-text-\* \(2\)/,
-    options: ['--quiet', '2000'],
-  },
-]
+const operator = ['--', process.execPath, command, 'run', 'operator.ts', '--kubeconfig', '{kubeconfig}']
 
 describe('coxswain torture', () => {
-  before(() => mkdirSync(cache, { recursive: true }))
+  it('finds a process that believes what it has noted before it did it, and replays it', async () => {
+    using folder = project(wrong)
+    const options = ['--scenario', 'scenario', '--only', 'crash', '--patience', '3', '--quiet', '700']
+    const found = await coxswain(folder, 'torture', ...options, '--json', 'report.json', ...operator)
+    assert.equal(found.code, 1, found.stdout + found.stderr)
+    assert.match(found.stdout, /^same-end: the state in the end is not that of an undisturbed run$/m)
+    assert.match(
+      found.stdout,
+      /^What went wrong: the process was killed after write 1 \(patch of greetings default\/a\/status\)\.$/m,
+    )
+    assert.match(found.stdout, /^ {2}- configmaps default\/a-text$/m)
+    const { failures } = JSON.parse(readFileSync(join(folder.path, 'report.json'), 'utf8')) as {
+      failures: { plan: { faults: unknown[] } }[]
+    }
+    assert.deepEqual(failures[0]?.plan.faults, [{ fault: 'crash', write: 1, when: 'after' }])
 
-  for (const { language, build: make, command, env, only, finds, options } of operators)
-    describe(language, () => {
-      before(make)
+    const file = readdirSync(folder.path).find(name => name.startsWith('torture-'))
+    assert.ok(file !== undefined && found.stdout.includes(`--replay ${file}`))
+    const replayed = await coxswain(folder, 'torture', ...options, '--replay', file, ...operator)
+    assert.equal(replayed.code, 1, replayed.stdout + replayed.stderr)
+    assert.match(replayed.stdout, /^1 failures in 3 runs, /m)
+  })
 
-      const torture = (kind: 'right' | 'wrong', ...more: readonly string[]) =>
-        run(
-          process.execPath,
-          [
-            coxswain,
-            'torture',
-            '--scenario',
-            scenario,
-            '--only',
-            only,
-            ...options,
-            ...more,
-            '--',
-            ...command(kind),
-          ],
-          { cwd: mkdtempSync(join(tmpdir(), 'coxswain-torture-')), env: env(kind) },
-        )
-
-      it('finds the planted bug, and says where', () => {
-        const { status, stdout, stderr } = torture('wrong', '--patience', '15')
-        assert.equal(status, 1, stdout + stderr)
-        assert.match(stdout, finds)
-      })
-
-      it('finds nothing in the right twin', () => {
-        const { status, stdout, stderr } = torture('right', '--runs', '14')
-        assert.equal(status, 0, stdout + stderr)
-        assert.match(stdout, /^0 failures in 14 runs/m)
-      })
-    })
+  it('says what is wrong with the command line, the scenario and the operator', async () => {
+    using folder = project(wrong)
+    const run = (...args: string[]) => coxswain(folder, 'torture', ...args)
+    const fault = await run('--scenario', 'scenario', '--only', 'crash,flood', '--', 'true')
+    assert.equal(fault.code, 2)
+    assert.match(fault.stderr, /flood is not one of crash, /)
+    const nowhere = await run('--scenario', 'none', '--', 'true')
+    assert.equal(nowhere.code, 2)
+    assert.match(nowhere.stderr, /--scenario none: does not exist/)
+    const program = await run('--scenario', 'scenario', '--', 'no-such-program')
+    assert.equal(program.code, 1)
+    assert.match(program.stderr, /no-such-program cannot be started/)
+    const silent = await run('--scenario', 'scenario', '--', 'sh', '-c', 'echo no cluster for me; exit 3')
+    assert.equal(silent.code, 1)
+    assert.match(silent.stderr, /sent no request to the API server; it printed last:\nno cluster for me/)
+  })
 })
