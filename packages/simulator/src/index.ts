@@ -14,6 +14,7 @@ export type { Plan } from './plan.ts'
 export type { ManifestObject } from './preview/manifest-object.ts'
 export {
   type KnownObject,
+  type OutsideCall,
   type Preview,
   type PreviewOptions,
   previewChange,

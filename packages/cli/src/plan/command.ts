@@ -40,7 +40,7 @@ an API server of its own in this process with these objects, controllers and one
 runs the operators for as long as --for says, and prints what they created, changed and deleted, in order, with the time at which they did and
 the line of their source.
 
-Calls of the operators to other services are made: a plan of an operator that has effects outside the cluster has them.
+What the operators would fetch from other services, or send to them, is listed and not sent: stand-ins answer.
 
 Examples:
   coxswain plan operator.ts -f change.yaml

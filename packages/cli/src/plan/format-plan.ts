@@ -24,6 +24,7 @@ export function formatPlan(preview: Preview, { hasChange, operators }: FormatPla
     for (const write of writes) for (const line of [...formatWrite(write), '']) lines.push(line)
     lines.push(summaryOf(writes, preview))
   }
+  for (const line of formatOutside(preview)) lines.push(line)
   return `${lines.join('\n')}\n`
 }
 
@@ -36,13 +37,32 @@ export function planToJson(preview: Preview, { hasChange }: Pick<FormatPlanOptio
       ...(before && { before: shown(before) }),
       ...(after && { after: shown(after) }),
     }))
-  const { before, after, isSettled, duration } = preview
+  const { before, after, outside, isSettled, duration } = preview
   return {
     writes: hide(hasChange ? after : before),
+    outsideCalls: outside,
     ...(hasChange && { writesWithoutChange: hide(before) }),
     settled: isSettled,
     durationMilliseconds: duration,
   }
+}
+
+/** So many calls of outside services are printed. */
+const mostOutside = 50
+
+function formatOutside({ outside }: Preview): string[] {
+  if (outside.length === 0) return []
+  const shown = outside.slice(0, mostOutside).map(({ time, method, url }) => {
+    return `${formatTime(time).padStart(13)}  ${method} ${url}`
+  })
+  const more = outside.length - shown.length
+  return [
+    '',
+    'It would call services outside of the cluster. These requests were not sent; stand-ins answered them:',
+    '',
+    ...shown,
+    ...(more > 0 ? [`              and ${more} more`] : []),
+  ]
 }
 
 function summaryOf(writes: readonly PlannedWrite[], { isSettled, duration }: Preview): string {

@@ -65,7 +65,8 @@ export async function runPlan(files: readonly string[], options: PlanCommandOpti
       : formatPlan(preview, { hasChange, operators: operators.map(({ name }) => name) }),
   )
   const writes = hasChange ? preview.after : preview.before
-  process.exitCode = writes.length === 0 ? 0 : 2
+  const isChanging = writes.length > 0 || preview.outside.some(({ method }) => !/^(GET|HEAD)$/.test(method))
+  process.exitCode = isChanging ? 2 : 0
 }
 
 async function explained(make: () => Promise<Preview>): Promise<Preview> {

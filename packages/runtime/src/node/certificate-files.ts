@@ -17,10 +17,9 @@ const filePeriod = 10_000
 
 export async function readCertificateFiles(files: CertificateFiles): Promise<WebhookKeyPair> {
   const { path, name = 'tls.crt', key = 'tls.key' } = files
-  const [certificate, keyText] = await Promise.all(
-    [name, key].map(file => readFile(join(path, file), 'utf8')),
-  )
-  return { certificate: certificate!, key: keyText! }
+  // One after the other: where both are missing, the certificate is reported.
+  const certificate = await readFile(join(path, name), 'utf8')
+  return { certificate, key: await readFile(join(path, key), 'utf8') }
 }
 
 export interface FollowOptions {

@@ -4,7 +4,7 @@ import type { OutsideServices } from '../world/services.ts'
 /** What the globals of a process lead to during a run. */
 export interface GlobalWorldOptions {
   readonly clock: Clock
-  readonly services: OutsideServices
+  readonly services: Pick<OutsideServices, 'send'>
   /** A promise of the operator was rejected without a handler. */
   readonly onUnhandledRejection: (reason: unknown) => void
 }

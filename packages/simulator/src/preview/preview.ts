@@ -1,7 +1,10 @@
 import type { JsonObject } from '@coxswain/apimachinery/json'
-import { encodeText, silentLogger, VirtualWorld } from '@coxswain/kit'
+import { createSeededRandom, encodeText, silentLogger, VirtualWorld } from '@coxswain/kit'
 import { describeOperator, type Operator } from '@coxswain/runtime'
 import { type Cluster, type ControllerSelector, startCluster } from '@coxswain/testing'
+import { enterWorld } from '../node/global-world.ts'
+import { RunLog } from '../world/run-log.ts'
+import { OutsideServices } from '../world/services.ts'
 import { deleteObjects } from './delete-objects.ts'
 import type { ManifestObject } from './manifest-object.ts'
 import { type PlannedWrite, WriteRecorder } from './write-recorder.ts'
@@ -34,12 +37,23 @@ export interface PreviewOptions {
   readonly horizon?: number
 }
 
+/** A request to a service outside of the cluster. It was answered by a stand-in. */
+export interface OutsideCall {
+  /** Milliseconds since the change, or since the start without one. */
+  readonly time: number
+  readonly method: string
+  /** Without query and fragment, which may hold credentials. */
+  readonly url: string
+}
+
 /** What operators would do. */
 export interface Preview {
   /** Writes that the operators would make without the change, too. */
   readonly before: readonly PlannedWrite[]
   /** Writes after the change, in order. */
   readonly after: readonly PlannedWrite[]
+  /** What they would ask services outside of the cluster after the change, in order. Nothing was sent. */
+  readonly outside: readonly OutsideCall[]
   /** Whether they had come to rest at the end. */
   readonly isSettled: boolean
   /** Milliseconds from the change to the last write; 0 without one. */
@@ -48,6 +62,9 @@ export interface Preview {
 
 /** Without a write for this long, operators have come to rest, in virtual milliseconds. They also have this long before the change. */
 const quietPeriod = 600_000
+
+/** So many calls of outside services are kept. */
+const mostOutsideCalls = 10_000
 
 /** Those that work on the objects of users. The nodes of the cluster are not there: nothing may clean up after them. */
 const controllers: readonly ControllerSelector[] = [
@@ -68,11 +85,34 @@ const controllers: readonly ControllerSelector[] = [
 
 /**
  * Plays a change in a world of its own: an API server with the objects of the cluster, controllers, a node that runs new Pods, and the
- * operators, on a virtual clock. Rejects if the change is not accepted.
+ * operators, on a virtual clock. `fetch` of the operators leads to stand-ins, never out of this process. Rejects if the change is not
+ * accepted, or if a promise of an operator is rejected without a handler.
  */
 export async function previewChange(options: PreviewOptions): Promise<Preview> {
   const { operators, change, horizon = 3_600_000 } = options
   const world = new VirtualWorld({ seed: 1, start: options.now - (change ? quietPeriod : 0) })
+  const services = new OutsideServices({
+    log: new RunLog([], world.clock),
+    clock: world.clock,
+    random: createSeededRandom(1),
+  })
+  const outside: OutsideCall[] = []
+  let unhandled: { readonly reason: unknown } | undefined
+  using _ = enterWorld({
+    clock: world.clock,
+    services: {
+      send(request, signal) {
+        const { origin, pathname } = request.url
+        const time = world.clock.now() - options.now
+        if (outside.length < mostOutsideCalls)
+          outside.push({ time, method: request.method, url: `${origin}${pathname}` })
+        return services.send(request, signal)
+      },
+    },
+    onUnhandledRejection: reason => {
+      unhandled ??= { reason }
+    },
+  })
   await using cluster = await startCluster({ env: world, nodes: 1, controllers, log: silentLogger })
   for (const operator of operators) await cluster.install(operator)
   if (options.definitions.length > 0) await cluster.apply(options.definitions.map(withoutServerFields))
@@ -95,9 +135,10 @@ export async function previewChange(options: PreviewOptions): Promise<Preview> {
   }
   const after = recorder.take()
   for (const stop of stops) await stop()
+  if (unhandled) throw unhandled.reason
   const duration = (change ? after : before).at(-1)?.time ?? 0
   const isSettled = recorder.idleTime >= Math.min(quietPeriod, horizon / 2)
-  return { before, after, isSettled, duration }
+  return { before, after, outside: outside.filter(({ time }) => time >= 0), isSettled, duration }
 }
 
 /** Puts the objects where the server finds them: uids, times and status are those of the cluster. */
