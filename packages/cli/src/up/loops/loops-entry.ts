@@ -1,8 +1,11 @@
 /**
- * Where the thread of the control loops starts: imports are resolved faster from here on.
+ * Where the thread of the control loops starts: imports are resolved faster from here on. On a main thread it does nothing.
  * @module
  */
+import { isMainThread } from 'node:worker_threads'
 import { resolveOnce } from '../../host/resolve-once.ts'
 
-resolveOnce()
-import('./loops-worker.ts').then(({ runLoops }) => runLoops())
+if (!isMainThread) {
+  resolveOnce()
+  import('./loops-worker.ts').then(({ runLoops }) => runLoops())
+}
