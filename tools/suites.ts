@@ -71,10 +71,12 @@ export const suites: readonly Suite[] = [
     hasTarget: true,
   },
   {
-    name: 'torture',
-    title: 'an operator as a process of its own, with a planted bug, under coxswain torture',
+    name: 'commands',
+    title:
+      'coxswain cluster, envtest, plan, rights, simulate and torture as processes; only Node is needed, but minutes',
     components: [],
     timeout: 300,
+    concurrency: 2,
   },
   {
     name: 'torture-languages',

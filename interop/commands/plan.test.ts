@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { type Scratch, scratch, startIn } from '../test-support/commands.ts'
+import { type Scratch, scratch, startIn } from '../../packages/cli/src/test-support/commands.ts'
 
-const example = fileURLToPath(new URL('../../../../examples/01-at', import.meta.url))
+const example = fileURLToPath(new URL('../../examples/01-at', import.meta.url))
 
 async function coxswain(folder: Scratch, ...args: string[]) {
   await using command = startIn(folder.path, ...args)

@@ -7,7 +7,7 @@ import { ConfigMap } from '@coxswain/api/core/v1'
 import { readYaml } from '@coxswain/apimachinery/yaml'
 import { createClientFromKubeconfig } from '@coxswain/client/node'
 import { createRealEnv } from '@coxswain/kit'
-import { start } from '../test-support/commands.ts'
+import { start } from '../../packages/cli/src/test-support/commands.ts'
 
 const key = { namespace: 'default', name: 'prepared' }
 

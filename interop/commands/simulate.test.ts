@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const program = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
+const program = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 const framework = pathToFileURL(
-  fileURLToPath(new URL('../../../coxswain/src/index.ts', import.meta.url)),
+  fileURLToPath(new URL('../../packages/coxswain/src/index.ts', import.meta.url)),
 ).href
 
 /** Counts in its status how often it has looked. */

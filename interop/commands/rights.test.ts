@@ -7,8 +7,8 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { readYamlDocuments } from '@coxswain/apimachinery/yaml'
 
-const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
-const modules = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
+const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
+const modules = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
 /** Copies settings into a ConfigMap for each Greeting; `extra` is one more line of its reconcile. */
 const operatorWith = (extra: string) => `

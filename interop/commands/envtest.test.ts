@@ -9,9 +9,9 @@ import { after, before, describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createRealEnv } from '@coxswain/kit'
 import { createCertificate, type KeyPair } from '@coxswain/wire/node'
-import { kubernetesVersion } from '../version.ts'
+import { kubernetesVersion } from '../../packages/cli/src/version.ts'
 
-const command = fileURLToPath(new URL('../../../coxswain/bin/coxswain.js', import.meta.url))
+const command = fileURLToPath(new URL('../../packages/coxswain/bin/coxswain.js', import.meta.url))
 const hour = 3_600_000
 
 interface Program {
