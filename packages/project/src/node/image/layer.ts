@@ -35,7 +35,7 @@ const gzipHeader = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff)
 
 /**
  * Compresses in JavaScript: what Node's own zlib writes depends on its version and on the processor, and with it the digest would. It takes
- * less than twice as long.
+ * about twice as long.
  */
 async function* deflate(raw: ByteStream): ByteStream {
   const ready: Uint8Array[] = []
